@@ -1,0 +1,1 @@
+"""The edge: request and response schemas, problem details, Memobase's envelope."""

@@ -1,0 +1,1 @@
+"""The block of text for the system prompt, within a token budget."""

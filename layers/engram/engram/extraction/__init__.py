@@ -1,0 +1,1 @@
+"""From messages to slots, events and memory items: grouping, distillation, merge, commit."""

@@ -1,0 +1,1 @@
+"""Accepting what was said: validation, idempotency, conversations, the buffer."""

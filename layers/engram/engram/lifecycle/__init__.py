@@ -1,0 +1,1 @@
+"""What happens to memories over time: deletion with a receipt, export, rebuilding."""

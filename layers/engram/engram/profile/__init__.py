@@ -1,0 +1,1 @@
+"""The user's profile: its taxonomy, and what of it fits."""

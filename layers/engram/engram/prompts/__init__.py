@@ -1,0 +1,1 @@
+"""Versioned prompts: text, typed inputs, response model, in English and Chinese."""

@@ -1,0 +1,1 @@
+"""From a query to checked evidence: search, fusion, verification, bundle."""

@@ -1,0 +1,1 @@
+"""Text as people write it: normal forms, language, words, tokens."""
