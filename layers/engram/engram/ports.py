@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from engram.domain.documents import Document, SearchQuery, SearchResult
 from engram.domain.scope import Scope
-from engram.domain.table import IndexKey, Item, Key, Page, Write
+from engram.domain.table import Item, Key, Page, Write
 from engram.extraction.models import Distillation, DistillationRequest
 
 

@@ -277,14 +277,23 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionPointer:
+    """Where a session stands: the conversation that its next message joins, if it comes in time."""
+
+    session_id: str
+    conversation_id: str
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class User:
     """One user of a business.
 
     Attributes:
         data: what the app keeps with the user (Memobase's `data`), returned as given.
         profile_version: raised by every commit that changes slots, gists or events; orders cache entries.
-        index_version: raised by every commit that changes search rows; tells a reader whether its copy is current.
-        epoch: raised by every deletion; work begun under an older epoch cannot commit.
+        epoch: raised by every deletion; work begun under an older epoch cannot commit. Kept in `Tombstones`,
+            which outlives the user's rows; repeated here for whoever holds the user.
     """
 
     user_id: str
@@ -292,6 +301,5 @@ class User:
     updated_at: datetime
     data: Mapping[str, Any] = field(default_factory=dict)
     profile_version: int = 0
-    index_version: int = 0
     epoch: int = 0
     version: int = 1

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from engram.domain.errors import InvalidInput
 
 MAX_ID_CHARACTERS = 128
+RESERVED_PREFIX = "~"
 _BUSINESS = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?\Z")
 _REFUSED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _WILDCARDS = frozenset({"*", "%", "_all"})
@@ -44,9 +45,7 @@ def check_business_id(value: object) -> str:
         InvalidInput: anything else.
     """
     if not isinstance(value, str) or not _BUSINESS.match(value):
-        raise InvalidInput(
-            "business_id must be 1 to 40 characters of a-z, 0-9 and inner hyphens", field="business_id"
-        )
+        raise InvalidInput("business_id must be 1 to 40 characters of a-z, 0-9 and inner hyphens", field="business_id")
     return value
 
 
@@ -60,3 +59,24 @@ class Scope:
     def __post_init__(self) -> None:
         check_business_id(self.business_id)
         check_id(self.user_id, "user_id")
+
+    @classmethod
+    def of_business(cls, business_id: str) -> Scope:
+        """Where work of a whole business (an import, a re-processing) is queued and kept."""
+        return cls(business_id, RESERVED_PREFIX + "business")
+
+    @property
+    def is_business(self) -> bool:
+        return self.user_id.startswith(RESERVED_PREFIX)
+
+
+def check_user_id(value: object, field: str = "user_id") -> str:
+    """A user id as a caller may give it: `check_id`, and not one of our own names.
+
+    Raises:
+        InvalidInput: anything else.
+    """
+    user_id = check_id(value, field)
+    if user_id.startswith(RESERVED_PREFIX):
+        raise InvalidInput(f"{field} must not start with {RESERVED_PREFIX}", field=field)
+    return user_id

@@ -25,6 +25,21 @@ class IndexKey(NamedTuple):
     sk: str
 
 
+class IndexCursor(Key):
+    """Where a page of the sparse index ended: the last item's own key, and where it stood in the index then.
+
+    Only for going on within one process. A cursor that leaves it should be a sort key, passed as `start`.
+    """
+
+    index: IndexKey
+
+    @classmethod
+    def of(cls, key: Key, index: IndexKey) -> IndexCursor:
+        cursor = cls(*key)
+        cursor.index = index
+        return cursor
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """One row.

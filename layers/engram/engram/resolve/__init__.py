@@ -1,1 +1,1 @@
-"""From a query to entities, topics and a temporal intent. Pure: the same rules read a query and index a conversation."""
+"""From a text to entities, topics and a temporal intent. Pure: queries and conversations are read by the same rules."""

@@ -1,4 +1,4 @@
-"""What resolving a text answers: mentions with their candidates, a temporal intent, and the words left to search for."""
+"""What resolving a text answers: mentions with candidates, a temporal intent, and the words left to search for."""
 
 from __future__ import annotations
 

@@ -1,0 +1,206 @@
+"""Every key of the table, as pure functions. No other module spells one.
+
+Ids are escaped so that no input can hold the separator: the user `a#b` and the user `a` with something
+called `b` are different keys. Everything else stays as written, so keys stay readable.
+"""
+
+from __future__ import annotations
+
+from engram.domain.models import MessageRef, OperationStatus
+from engram.domain.scope import Scope
+from engram.domain.table import IndexKey, Key
+
+SEPARATOR = "#"
+_ESCAPES = str.maketrans({"%": "%25", "#": "%23"})
+_LAST = "\U0010ffff"
+
+
+def escape(part: str) -> str:
+    """`part` without the separator. Injective."""
+    return part.translate(_ESCAPES)
+
+
+def unescape(part: str) -> str:
+    return part.replace("%23", "#").replace("%25", "%")
+
+
+def join(*parts: str) -> str:
+    return SEPARATOR.join(escape(part) for part in parts)
+
+
+def end_of(prefix: str) -> str:
+    """The exclusive end of the range of all sort keys that begin with `prefix`."""
+    return prefix + _LAST
+
+
+# The user's partition ------------------------------------------------------------------------------
+
+
+def user_partition(scope: Scope) -> str:
+    return join("U", scope.business_id, scope.user_id)
+
+
+def user(scope: Scope) -> Key:
+    return Key(user_partition(scope), "USER")
+
+
+MESSAGES = "MSG#"
+
+
+def conversation_messages(conversation_id: str) -> str:
+    """Prefix of the messages of one conversation."""
+    return MESSAGES + escape(conversation_id) + SEPARATOR
+
+
+def message(scope: Scope, ref: MessageRef) -> Key:
+    return Key(user_partition(scope), f"{conversation_messages(ref.conversation_id)}{ref.seq:08d}")
+
+
+CONVERSATIONS = "CONV#"
+
+
+def conversation(scope: Scope, conversation_id: str) -> Key:
+    return Key(user_partition(scope), CONVERSATIONS + escape(conversation_id))
+
+
+SESSIONS = "SESS#"
+
+
+def session(scope: Scope, session_id: str) -> Key:
+    """Where the session stands: its present conversation and the seq of the next message."""
+    return Key(user_partition(scope), SESSIONS + escape(session_id))
+
+
+PENDING = "PEND#"
+
+
+def pending(scope: Scope, operation_id: str) -> Key:
+    """Marks messages that are accepted and not yet indexed, so that a read finds them by one query."""
+    return Key(user_partition(scope), PENDING + escape(operation_id))
+
+
+BUFFER = "BUF#"
+
+
+def buffered(scope: Scope, operation_id: str) -> Key:
+    """Messages of one operation that are indexed and not yet distilled."""
+    return Key(user_partition(scope), BUFFER + escape(operation_id))
+
+
+SLOTS = "SLOT#"
+
+
+def slot(scope: Scope, slot_id: str) -> Key:
+    return Key(user_partition(scope), SLOTS + escape(slot_id))
+
+
+EVENTS = "EVENT#"
+
+
+def event(scope: Scope, event_id: str) -> Key:
+    return Key(user_partition(scope), EVENTS + escape(event_id))
+
+
+GISTS = "GIST#"
+
+
+def gist(scope: Scope, happened_at: str, gist_id: str) -> Key:
+    """Sorted by when it happened (`clock.to_text`), so that the newest come first in one reverse query."""
+    return Key(user_partition(scope), GISTS + join(happened_at, gist_id))
+
+
+MEMORIES = "MEM#"
+
+
+def memory(scope: Scope, memory_id: str) -> Key:
+    return Key(user_partition(scope), MEMORIES + escape(memory_id))
+
+
+CLOSED_MEMORIES = "MEMV#"
+
+
+def closed_memories(memory_id: str) -> str:
+    """Prefix of the earlier versions of one memory item."""
+    return CLOSED_MEMORIES + escape(memory_id) + SEPARATOR
+
+
+def closed_memory(scope: Scope, memory_id: str, version: int) -> Key:
+    return Key(user_partition(scope), f"{closed_memories(memory_id)}{version:08d}")
+
+
+def operation(business_id: str, operation_id: str) -> Key:
+    """By business and not by user: whoever asks how an operation stands knows only its id."""
+    return Key(join("O", business_id, operation_id), "OP")
+
+
+REQUESTS = "REQ#"
+
+
+def request(scope: Scope, request_id: str) -> Key:
+    return Key(user_partition(scope), REQUESTS + escape(request_id))
+
+
+METERS = "METER#"
+
+
+def meter(scope: Scope, day: str) -> Key:
+    return Key(user_partition(scope), METERS + day)
+
+
+# What outlives the user's rows ---------------------------------------------------------------------
+
+
+def tombstones(scope: Scope) -> Key:
+    """What is deleted and perhaps not yet purged. Holds ids and counts, nothing that was said."""
+    return Key(join("T", scope.business_id, scope.user_id), "TOMBSTONES")
+
+
+# The business's partition --------------------------------------------------------------------------
+
+
+def business_partition(business_id: str) -> str:
+    return join("B", business_id)
+
+
+def business_config(business_id: str) -> Key:
+    return Key(business_partition(business_id), "CONFIG")
+
+
+def business_meter(business_id: str, day: str) -> Key:
+    return Key(business_partition(business_id), METERS + day)
+
+
+# The sparse index ----------------------------------------------------------------------------------
+
+
+def users_of(business_id: str) -> str:
+    """Index partition that lists a business's users by id."""
+    return join("USERS", business_id)
+
+
+def user_listing(scope: Scope) -> IndexKey:
+    return IndexKey(users_of(scope.business_id), escape(scope.user_id))
+
+
+BUFFERS_DUE = "DUE"
+"""Index partition of buffers, by the time at which they are to be distilled."""
+
+
+def buffer_due(scope: Scope, due: str, operation_id: str) -> IndexKey:
+    return IndexKey(BUFFERS_DUE, due + SEPARATOR + join(scope.business_id, scope.user_id, operation_id))
+
+
+def operations_in(status: OperationStatus) -> str:
+    """Index partition of operations in one status that is not final, by last change."""
+    return join("OPS", status.value)
+
+
+def operation_listing(scope: Scope, status: OperationStatus, updated_at: str, operation_id: str) -> IndexKey:
+    who = join(scope.business_id, scope.user_id, operation_id)
+    return IndexKey(operations_in(status), updated_at + SEPARATOR + who)
+
+
+def scope_of_listing(sort_key: str) -> Scope:
+    """The scope named by an index sort key of `buffer_due` or `operation_listing`."""
+    parts = sort_key.split(SEPARATOR)
+    return Scope(unescape(parts[1]), unescape(parts[2]))
