@@ -92,14 +92,17 @@ class CacheEntry:
 
 
 class ProfileCache(Protocol):
-    """Hot profiles. Every failure is a miss: no method raises."""
+    """Hot profiles. Every failure is a miss: no method raises. Writers answer whether the cache has answered.
+
+    A writer that gets False must try again later: an entry it meant to replace or remove may still be served.
+    """
 
     def get(self, scope: Scope) -> CacheEntry | None: ...
 
-    def put(self, scope: Scope, entry: CacheEntry) -> None:
+    def put(self, scope: Scope, entry: CacheEntry) -> bool:
         """Compare-and-set: kept only if no entry or tombstone of a higher (epoch, version) is there."""
 
-    def forget(self, scope: Scope, *, epoch: int) -> None:
+    def forget(self, scope: Scope, *, epoch: int) -> bool:
         """Removes the entry and leaves a tombstone: until it expires nothing of an epoch below `epoch` is kept."""
 
 

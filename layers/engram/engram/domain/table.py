@@ -31,12 +31,12 @@ class IndexCursor(Key):
     Only for going on within one process. A cursor that leaves it should be a sort key, passed as `start`.
     """
 
-    index: IndexKey
+    stood_at: IndexKey
 
     @classmethod
     def of(cls, key: Key, index: IndexKey) -> IndexCursor:
         cursor = cls(*key)
-        cursor.index = index
+        cursor.stood_at = index
         return cursor
 
 
