@@ -88,7 +88,7 @@ class Reader:
         tombstones = tombstones_of(found.pop(keys.tombstones(scope), None))
         shown = {}
         for key, item in found.items():
-            message = self._visible_message(scope, item, tombstones)
+            message = self.visible_message(scope, item, tombstones)
             if message is not None:
                 shown[wanted[key]] = message
         return shown
@@ -106,7 +106,7 @@ class Reader:
         """Messages whose key begins with `prefix`, page by page, by conversation and seq."""
         hidden = tombstones if tombstones is not None else self.tombstones(scope)
         for item in self.rows(scope, prefix):
-            message = self._visible_message(scope, item, hidden)
+            message = self.visible_message(scope, item, hidden)
             if message is not None:
                 yield message
 
@@ -221,7 +221,8 @@ class Reader:
         hidden = tombstones_of(found.get(keys.tombstones(scope)))
         return next(_shown([found[key]] if key in found else [], kind, name, hidden), None)
 
-    def _visible_message(self, scope: Scope, item: Item, tombstones: Tombstones) -> Message | None:
+    def visible_message(self, scope: Scope, item: Item, tombstones: Tombstones) -> Message | None:
+        """The message in a row, unless it may not be shown. One blob read for a very large text."""
         message = decode(item, Message)
         if message.hidden or not tombstones.shows_row(item.epoch) or not tombstones.shows_message(message.ref):
             return None

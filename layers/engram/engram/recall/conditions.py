@@ -1,0 +1,154 @@
+"""What a query asks of a conversation, apart from time: the entities, topics and names in it, and the words left over.
+
+A conversation meets a condition by the ids that the same resolver gave it when it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from engram.domain.models import Conversation, MentionStatus
+from engram.resolve.models import Mention, Resolution
+
+Fold = Callable[[str], str]
+"""Folds a text for comparison: the resolver's normalisation."""
+
+TypeOf = Callable[[str], str]
+"""Type of an entity id in the catalogue; "" for one it does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One thing that the query names. Any of `ids` will do: several when nothing decides between them.
+
+    Attributes:
+        readings: for an ambiguous mention, the ids of each reading; one set otherwise.
+    """
+
+    ids: frozenset[str]
+    types: frozenset[str]
+    ambiguous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The conditions of one query.
+
+    Attributes:
+        names: names that the catalogue does not know, folded; matched as text.
+        words: what is left to match once mentions, cues and filler are out.
+        search_text: `words` with the mentions in their places.
+    """
+
+    entities: tuple[Wanted, ...]
+    topics: tuple[Wanted, ...]
+    names: tuple[str, ...]
+    words: str
+    search_text: str
+
+    @property
+    def structured(self) -> bool:
+        """Whether the catalogue knows something of what is asked."""
+        return bool(self.entities or self.topics)
+
+    @property
+    def any(self) -> bool:
+        return bool(self.structured or self.names or self.search_text.strip())
+
+    @property
+    def ambiguous(self) -> tuple[Wanted, ...]:
+        return tuple(one for one in (*self.entities, *self.topics) if one.ambiguous)
+
+
+class Tier(IntEnum):
+    """How well a conversation meets the structured conditions; lower is better.
+
+    ENTITIES: all entities and not the topic. TOPIC: the topic, and no entity that speaks against the one asked for.
+    SOME: one of several entities.
+    """
+
+    FULL = 0
+    ENTITIES = 1
+    TOPIC = 2
+    SOME = 3
+    NONE = 4
+
+
+def conditions_of(resolution: Resolution, fold: Fold) -> Conditions:
+    """The conditions of a resolved query."""
+    names = tuple(
+        folded
+        for one in resolution.entities
+        if one.status is MentionStatus.UNRESOLVED and (folded := fold(one.text).strip())
+    )
+    return Conditions(
+        entities=_wanted(resolution.entities),
+        topics=_wanted(resolution.topics),
+        names=names,
+        words=_left_over(resolution),
+        search_text=resolution.search_text,
+    )
+
+
+def tier_of(conversation: Conversation, conditions: Conditions, type_of: TypeOf) -> Tier:
+    """How well `conversation` meets the entities and topics asked for."""
+    entities, topics = conditions.entities, conditions.topics
+    about = {*conversation.entity_ids, *conversation.candidate_ids}
+    met = [one for one in entities if one.ids & about]
+    topic = not topics or any(one.ids.intersection(conversation.topic_ids) for one in topics)
+    if len(met) == len(entities) and topic:
+        return Tier.FULL
+    if entities and len(met) == len(entities):
+        return Tier.ENTITIES
+    if met:
+        return Tier.SOME
+    if topics and topic and not _speaks_against(conversation.entity_ids, entities, type_of):
+        return Tier.TOPIC
+    return Tier.NONE
+
+
+def matched(conversation: Conversation, conditions: Conditions) -> tuple[str, ...]:
+    """Names of the structured conditions that `conversation` meets: for the answer."""
+    about = {*conversation.entity_ids, *conversation.candidate_ids}
+    found = []
+    if any(one.ids & about for one in conditions.entities):
+        found.append("entity")
+    if any(one.ids.intersection(conversation.topic_ids) for one in conditions.topics):
+        found.append("topic")
+    if set(conditions.names).intersection(conversation.unresolved):
+        found.append("name")
+    return tuple(found)
+
+
+def _wanted(mentions: Iterable[Mention]) -> tuple[Wanted, ...]:
+    found: dict[frozenset[str], Wanted] = {}
+    for one in mentions:
+        if one.status is MentionStatus.LINKED:
+            ids, types = frozenset({one.id}), frozenset({one.type})
+        elif one.status is MentionStatus.AMBIGUOUS and one.candidates:
+            ids = frozenset(candidate.id for candidate in one.candidates)
+            types = frozenset(candidate.type for candidate in one.candidates)
+        else:
+            continue
+        found.setdefault(ids, Wanted(ids, types, ambiguous=len(ids) > 1))
+    return tuple(found.values())
+
+
+def _speaks_against(entity_ids: Iterable[str], entities: tuple[Wanted, ...], type_of: TypeOf) -> bool:
+    """Whether a conversation is about another thing of the kind asked for: a guide to another city is no answer."""
+    kinds = frozenset().union(*(one.types for one in entities)) if entities else frozenset()
+    return any(type_of(identifier) in kinds for identifier in entity_ids)
+
+
+def _left_over(resolution: Resolution) -> str:
+    """The search text without its mentions.
+
+    Mentions are taken out by their words: the search text is not a slice of the query, so spans do not hold in it.
+    """
+    text = resolution.search_text
+    mentions = [one for one in (*resolution.entities, *resolution.topics) if one.status is not MentionStatus.UNRESOLVED]
+    for one in sorted(mentions, key=lambda mention: -len(mention.text)):
+        text = text.replace(one.text, " ", 1)
+    return " ".join(text.split())

@@ -1,0 +1,107 @@
+"""The two batch gets of a recall: what decides how to read a user, and what proves that hits are still true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engram.domain.models import Conversation, Gist, MemoryItem, Message, MessageRef, SessionPointer, User
+from engram.domain.scope import Scope
+from engram.domain.table import Item, Key
+from engram.domain.visibility import Tombstones
+from engram.ports import Table
+from engram.store import keys
+from engram.store.items import decode
+from engram.store.reader import Reader, tombstones_of, user_of
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a recall begins with.
+
+    Attributes:
+        current_id: the conversation that the session points at; "" for a new session.
+        others: further rows that the caller asked for in the same round trip.
+    """
+
+    user: User | None
+    tombstones: Tombstones
+    current_id: str
+    conversations: tuple[Conversation, ...]
+    pending: tuple[Message, ...]
+    others: Mapping[Key, Item]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What the table says of hits, at this moment: only what may be shown."""
+
+    messages: dict[MessageRef, Message] = field(default_factory=dict)
+    memories: dict[str, MemoryItem] = field(default_factory=dict)
+    gists: dict[str, Gist] = field(default_factory=dict)
+
+
+class RecallReads:
+    """Reads of a recall, on the Table port."""
+
+    def __init__(self, *, table: Table, reader: Reader) -> None:
+        self._table = table
+        self._reader = reader
+
+    def opening(self, scope: Scope, session_id: str, others: Sequence[Key] = ()) -> Opening:
+        """The user's state, conversations and pending messages. One batch get and two queries."""
+        wanted = [keys.user(scope), keys.tombstones(scope), *others]
+        if session_id:
+            wanted.append(keys.session(scope, session_id))
+        found = self._table.batch_get(wanted)
+        tombstones = tombstones_of(found.get(keys.tombstones(scope)))
+        return Opening(
+            user=user_of(found.get(keys.user(scope)), tombstones),
+            tombstones=tombstones,
+            current_id=_current(found.get(keys.session(scope, session_id)), tombstones) if session_id else "",
+            conversations=self._reader.conversations(scope, tombstones=tombstones),
+            pending=self._reader.pending(scope),
+            others=found,
+        )
+
+    def truth(
+        self, scope: Scope, refs: Iterable[MessageRef], memories: Iterable[str] = (), gists: Iterable[Key] = ()
+    ) -> Truth:
+        """Those of the messages, memory items and gists that exist and may be shown. One batch get."""
+        of_messages = {keys.message(scope, ref): ref for ref in refs}
+        of_memories = [keys.memory(scope, one) for one in memories]
+        of_gists = list(gists)
+        wanted = [*of_messages, *of_memories, *of_gists]
+        if not wanted:
+            return Truth()
+        found = self._table.batch_get([*wanted, keys.tombstones(scope)])
+        hidden = tombstones_of(found.get(keys.tombstones(scope)))
+        truth = Truth()
+        for key, ref in of_messages.items():
+            if key in found and (message := self._reader.visible_message(scope, found[key], hidden)) is not None:
+                truth.messages[ref] = message
+        for key in of_memories:
+            if key in found and (item := _memory(found[key], hidden)) is not None:
+                truth.memories[item.id] = item
+        for key in of_gists:
+            if key in found and (gist := _gist(found[key], hidden)) is not None:
+                truth.gists[gist.id] = gist
+        return truth
+
+
+def _current(item: Item | None, tombstones: Tombstones) -> str:
+    if item is None or not tombstones.shows_row(item.epoch):
+        return ""
+    return decode(item, SessionPointer).conversation_id
+
+
+def _memory(item: Item, hidden: Tombstones) -> MemoryItem | None:
+    memory = decode(item, MemoryItem)
+    shown = hidden.shows_row(item.epoch) and hidden.shows_derived("memory", memory.id, memory.evidence)
+    return memory if shown and memory.valid_until is None else None
+
+
+def _gist(item: Item, hidden: Tombstones) -> Gist | None:
+    gist = decode(item, Gist)
+    shown = hidden.shows_row(item.epoch) and hidden.shows_derived("event", gist.event_id, gist.evidence)
+    return gist if shown else None
