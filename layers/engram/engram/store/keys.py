@@ -87,6 +87,14 @@ def buffered(scope: Scope, operation_id: str) -> Key:
     return Key(user_partition(scope), BUFFER + escape(operation_id))
 
 
+DRAFTS = "DRAFT#"
+
+
+def draft(scope: Scope, operation_id: str, part: int) -> Key:
+    """A model's answer that is not committed yet: asked for once, whatever happens to the worker."""
+    return Key(user_partition(scope), f"{DRAFTS}{escape(operation_id)}{SEPARATOR}{part:04d}")
+
+
 SLOTS = "SLOT#"
 
 
@@ -153,6 +161,31 @@ def meter(scope: Scope, day: str) -> Key:
 def tombstones(scope: Scope) -> Key:
     """What is deleted and perhaps not yet purged. Holds ids and counts, nothing that was said."""
     return Key(join("T", scope.business_id, scope.user_id), "TOMBSTONES")
+
+
+DOCUMENTS = "VEC#"
+
+
+def document(scope: Scope, doc_id: str) -> Key:
+    """The search row of one document."""
+    return Key(user_partition(scope), DOCUMENTS + escape(doc_id))
+
+
+DOCUMENT_CHANGES = "VECLOG#"
+
+
+def documents_head(scope: Scope) -> Key:
+    """Version of the user's search rows: one read tells whether a copy of them is current."""
+    return Key(user_partition(scope), "VECHEAD")
+
+
+def document_changes(version: int) -> str:
+    """Sort key of what one version of the search rows changed."""
+    return f"{DOCUMENT_CHANGES}{version:012d}"
+
+
+def document_change(scope: Scope, version: int) -> Key:
+    return Key(user_partition(scope), document_changes(version))
 
 
 # The business's partition --------------------------------------------------------------------------

@@ -1,0 +1,175 @@
+"""SearchIndex without a search service: a user's rows are read from the table and scored exactly in memory.
+
+Copies are kept for the users asked about last, within a bound of bytes, and are current at every search: one read
+of the head says so, and the change log says what to read again if not.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engram.domain.documents import Document, Hit, SearchQuery, SearchResult
+from engram.domain.errors import Unavailable
+from engram.domain.scope import Scope
+from engram.store.documents import Head, SearchRow, SearchRows
+from engram.text.analysis import terms_of
+
+if TYPE_CHECKING:
+    from engram.adapters.partition_scores import Array, Compiled
+
+MAX_CACHED_BYTES = 192 * 1024 * 1024
+"""About 60,000 messages with vectors of 512 numbers."""
+
+MAX_QUERY_TERMS = 64
+"""Distinct terms of a query that are matched: the rarest words of a pasted page are among its first thousand too."""
+
+
+@dataclass(slots=True)
+class _Copy:
+    """One user's rows as this process has them. `lock` is held while they are refreshed."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    head: Head | None = None
+    rows: dict[str, SearchRow] = field(default_factory=dict)
+    compiled: Compiled | None = None
+
+
+class PartitionIndex:
+    """SearchIndex over the Table port: legs `lexical` (the turn), `lexical_context` (with the turn before),
+    `lexical_window` (best of the four-turn windows it stands in), `vector` and `vector_window`.
+
+    Every leg always answers, so `SearchQuery.deadline_ms` is left to the caller: a first load that comes too late
+    still serves the next search. Several values of one filter field mean any of them; fields are joined by and.
+    Safe to share between threads.
+    """
+
+    name = "partition"
+
+    def __init__(self, *, rows: SearchRows, max_bytes: int = MAX_CACHED_BYTES) -> None:
+        self._rows = rows
+        self._max_bytes = max_bytes
+        self._copies: OrderedDict[Scope, _Copy] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def upsert(self, scope: Scope, documents: Sequence[Document]) -> None:
+        self._rows.write(scope, documents)
+
+    def delete(self, scope: Scope, documents: Mapping[str, int]) -> None:
+        self._rows.delete(scope, documents)
+
+    def delete_all(self, scope: Scope) -> None:
+        self._rows.delete_all(scope)
+        with self._lock:
+            self._copies.pop(scope, None)
+
+    def count(self, scope: Scope) -> int:
+        return self._rows.count(scope)
+
+    def search(self, scope: Scope, query: SearchQuery) -> SearchResult:
+        try:
+            compiled = self._current(scope)
+        except Unavailable:
+            return SearchResult({}, missing=_legs_asked(query))
+        if compiled is None:
+            return SearchResult(dict.fromkeys(_legs_asked(query), ()))
+        from engram.adapters import partition_scores
+
+        allowed = partition_scores.matching(compiled, query.where)
+        legs: dict[str, tuple[Hit, ...]] = {}
+        missing: tuple[str, ...] = ()
+        if query.text:
+            counted = partition_scores.population(compiled, query.where.kinds)
+            terms = list(dict.fromkeys(terms_of(query.text)))
+            known = [term for term in terms if term in compiled.vocabulary][:MAX_QUERY_TERMS]
+            scores = partition_scores.lexical_scores(compiled, known, counted)
+            legs["lexical"] = ()
+            for name, values in (scores or {}).items():
+                legs[name] = _top(compiled, values, allowed & (values > 0), query.limit)
+        if query.vector:
+            vector_legs, complete = _vector_legs(compiled, query, allowed)
+            missing = () if complete else ("vector",)
+            legs.update(vector_legs)
+        return SearchResult(legs, missing)
+
+    def forget_copies(self) -> None:
+        """Drops every copy; the next searches read the table. For tests and for memory pressure."""
+        with self._lock:
+            self._copies.clear()
+
+    def _current(self, scope: Scope) -> Compiled | None:
+        """The user's rows as they are now; None if there are none."""
+        with self._lock:
+            copy = self._copies.setdefault(scope, _Copy())
+            self._copies.move_to_end(scope)
+        with copy.lock:
+            now = self._rows.head(scope)
+            if copy.head != now:
+                self._refresh(scope, copy, now)
+                self._evict(scope)
+            return copy.compiled
+
+    def _refresh(self, scope: Scope, copy: _Copy, now: Head) -> None:
+        from engram.adapters.partition_scores import compile_rows
+
+        changes = self._rows.changes(scope, copy.head, now) if copy.head is not None else None
+        if changes is None:
+            snapshot = self._rows.snapshot(scope)
+            copy.head, copy.rows = snapshot.head, {row.document.doc_id: row for row in snapshot.rows}
+        else:
+            copy.head = changes.head
+            copy.rows.update({row.document.doc_id: row for row in changes.rows})
+            for doc_id in changes.removed:
+                copy.rows.pop(doc_id, None)
+        copy.compiled = compile_rows(copy.rows) if copy.rows else None
+
+    def _evict(self, kept: Scope) -> None:
+        with self._lock:
+            total = sum(copy.compiled.size for copy in self._copies.values() if copy.compiled is not None)
+            for scope in list(self._copies):
+                if total <= self._max_bytes:
+                    return
+                if scope != kept:
+                    compiled = self._copies.pop(scope).compiled
+                    total -= compiled.size if compiled is not None else 0
+
+
+def _legs_asked(query: SearchQuery) -> tuple[str, ...]:
+    return (("lexical",) if query.text else ()) + (("vector",) if query.vector else ())
+
+
+def _vector_legs(compiled: Compiled, query: SearchQuery, allowed: Array) -> tuple[dict[str, tuple[Hit, ...]], bool]:
+    """Hits by cosine, and whether every vector among the allowed rows is of the query's encoder."""
+    import numpy as np
+
+    from engram.adapters.partition_scores import vector_scores
+
+    code = compiled.encoder_codes.get(query.encoder)
+    vector = np.frombuffer(query.vector, dtype="<f4")
+    if code is None or len(vector) > compiled.vectors.shape[1]:
+        return {}, False
+    same = compiled.encoders == code
+    other = ~same & (compiled.encoders != compiled.encoder_codes.get("", -1))
+    scores = vector_scores(compiled, vector, same)
+    windowed = allowed & (compiled.window_of[:, 0] < len(compiled.members))
+    legs = {
+        "vector": _top(compiled, scores["vector"], allowed & same, query.limit),
+        "vector_window": _top(compiled, scores["vector_window"], windowed & same, query.limit),
+    }
+    return legs, not bool((allowed & other).any())
+
+
+def _top(compiled: Compiled, scores: Array, allowed: Array, limit: int) -> tuple[Hit, ...]:
+    """The best `limit` of the allowed rows; ties keep the order of the conversation."""
+    import numpy as np
+
+    places = np.flatnonzero(allowed)
+    if len(places) > limit:
+        values = scores[places]
+        cut = np.partition(values, len(values) - limit)[len(values) - limit]
+        places = places[values >= cut]
+    order = places[np.argsort(-scores[places], kind="stable")][:limit]
+    return tuple(Hit(compiled.documents[place], float(scores[place])) for place in order.tolist())

@@ -1,0 +1,262 @@
+"""A user's search rows as arrays, and the arithmetic of scoring all of them at once.
+
+Term frequencies of a query's few terms are counted by one pass over the tokens, so nothing has to be inverted, a
+changed row is cheap, and a turn with its predecessor or a window of turns is a sum of rows of the same small matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engram.domain.documents import Document, DocumentFilter, DocumentKind
+from engram.store.documents import SearchRow
+
+Array = np.ndarray[Any, Any]
+
+WINDOW = 4
+STRIDE = 2
+K1 = 0.6
+B = 0.2
+"""BM25 for short turns: a second occurrence and the length say little (measured; EVALUATION's baselines agree)."""
+
+_BYTES_A_DOCUMENT = 1_200
+"""Objects and strings of one document beside its text, tokens and vector, roughly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """Rows in order of conversation and seq, documents that are no messages last. Never changed once made.
+
+    Attributes:
+        documents: without vectors, with `previous` filled in.
+        vocabulary: term to number.
+        tokens, token_row: every token of every row and the row it is in.
+        lengths: tokens a row.
+        before: row of the message before, or -1.
+        members: rows of each window, padded with the number of rows.
+        window_of: the two windows a row stands in; for a row outside any, the number of windows.
+        vectors: unit rows, zero where there is none; has_vector: of the encoder `encoder`.
+        window_norms: length of the mean vector of each window.
+    """
+
+    documents: tuple[Document, ...]
+    vocabulary: Mapping[str, int]
+    tokens: Array
+    token_row: Array
+    lengths: Array
+    before: Array
+    members: Array
+    window_of: Array
+    vectors: Array
+    encoders: Array
+    encoder_codes: Mapping[str, int]
+    window_norms: Array
+    moments: Array
+    codes: Mapping[str, tuple[Array, Mapping[str, int]]]
+    size: int
+
+
+def compile_rows(rows: Mapping[str, SearchRow]) -> Compiled:
+    """Arrays of `rows` (by doc_id). About 15 ms for 5,000 rows of a chat."""
+    ordered = sorted(rows.values(), key=_order)
+    documents = [row.document for row in ordered]
+    vocabulary: dict[str, int] = {}
+    numbers = [[vocabulary.setdefault(term, len(vocabulary)) for term in row.terms] for row in ordered]
+    lengths = np.fromiter(map(len, numbers), dtype=np.int32, count=len(numbers))
+    tokens = np.fromiter((number for row in numbers for number in row), dtype=np.int32, count=int(lengths.sum()))
+    before = _before(documents)
+    members, window_of = _windows(documents)
+    vectors, encoders, encoder_codes = _vectors(documents)
+    sums = _over_windows(members, vectors)
+    text_bytes = sum(2 * len(document.text) for document in documents)
+    size = tokens.nbytes * 2 + vectors.nbytes + text_bytes + _BYTES_A_DOCUMENT * len(documents)
+    return Compiled(
+        documents=tuple(
+            replace(document, vector=b"", previous=documents[place].text if place >= 0 else "")
+            for document, place in zip(documents, before.tolist(), strict=True)
+        ),
+        vocabulary=vocabulary,
+        tokens=tokens,
+        token_row=np.repeat(np.arange(len(documents), dtype=np.int32), lengths),
+        lengths=lengths.astype(np.float32),
+        before=before,
+        members=members,
+        window_of=window_of,
+        vectors=vectors,
+        encoders=encoders,
+        encoder_codes=encoder_codes,
+        window_norms=np.maximum(np.linalg.norm(sums, axis=1), 1e-6).astype(np.float32),
+        moments=np.fromiter((d.occurred_at.timestamp() for d in documents), dtype=np.float64, count=len(documents)),
+        codes={name: _coded([getattr(d, name) for d in documents]) for name in _FILTERED},
+        size=size,
+    )
+
+
+_FILTERED = ("kind", "conversation_id", "session_id", "role")
+
+
+def matching(compiled: Compiled, where: DocumentFilter) -> Array:
+    """Which rows meet every condition of `where`. Several values of one condition: any of them."""
+    mask: Array = np.ones(len(compiled.documents), dtype=bool)
+    wanted: list[tuple[str, Sequence[str]]] = [
+        ("kind", where.kinds),
+        ("conversation_id", where.conversation_ids),
+        ("role", where.roles),
+    ]
+    for name, values in wanted:
+        if values:
+            codes, numbers = compiled.codes[name]
+            mask &= np.isin(codes, [numbers[value] for value in values if value in numbers])
+    if where.exclude_session_id:
+        codes, numbers = compiled.codes["session_id"]
+        mask &= codes != numbers.get(where.exclude_session_id, -1)
+    if where.start is not None:
+        mask &= compiled.moments >= where.start.timestamp()
+    if where.end is not None:
+        mask &= compiled.moments < where.end.timestamp()
+    for ids, name in ((where.entity_ids, "entity_ids"), (where.topic_ids, "topic_ids")):
+        if ids:
+            chosen = frozenset(ids)
+            for place in np.flatnonzero(mask).tolist():
+                mask[place] = not chosen.isdisjoint(getattr(compiled.documents[place], name))
+    return mask
+
+
+def population(compiled: Compiled, kinds: Iterable[DocumentKind]) -> Array:
+    """Rows that lexical statistics are taken over: those of the kinds asked for, whatever else is filtered."""
+    return matching(compiled, DocumentFilter(kinds=tuple(kinds)))
+
+
+def lexical_scores(compiled: Compiled, terms: Sequence[str], counted: Array) -> dict[str, Array] | None:
+    """BM25 of every row for its own text, with the turn before, and in its best window; None if no term is known."""
+    numbers = list(dict.fromkeys(compiled.vocabulary[term] for term in terms if term in compiled.vocabulary))
+    if not numbers:
+        return None
+    place_of = np.full(len(compiled.vocabulary), -1, dtype=np.int32)
+    place_of[numbers] = np.arange(len(numbers), dtype=np.int32)
+    columns = place_of[compiled.tokens]
+    found = np.flatnonzero(columns >= 0)
+    rows = len(compiled.documents)
+    cells = compiled.token_row[found].astype(np.int64) * len(numbers) + columns[found]
+    frequency = np.bincount(cells, minlength=rows * len(numbers)).reshape(rows, len(numbers)).astype(np.float32)
+    frequency[~counted] = 0
+    lengths = np.where(counted, compiled.lengths, np.float32(0))
+    windows = _bm25(
+        _over_windows(compiled.members, frequency),
+        _over_windows(compiled.members, lengths),
+        np.ones(len(compiled.members), dtype=bool),
+    )
+    return {
+        "lexical": _bm25(frequency, lengths, counted),
+        "lexical_context": _bm25(
+            frequency + _padded(frequency)[compiled.before], lengths + _padded(lengths)[compiled.before], counted
+        ),
+        "lexical_window": _best_window(compiled, windows),
+    }
+
+
+def vector_scores(compiled: Compiled, query: Array, same: Array) -> dict[str, Array]:
+    """Cosine of every row in `same` (of the query's encoder; the others count as 0), and of its best window's mean."""
+    cosines = np.where(same, compiled.vectors[:, : len(query)] @ query, np.float32(0))
+    means = _over_windows(compiled.members, cosines) / compiled.window_norms
+    return {"vector": cosines, "vector_window": _best_window(compiled, means)}
+
+
+def _padded(values: Array) -> Array:
+    """One row of zeros more, for places outside: -1 and the number of rows both point at it."""
+    padded: Array = np.concatenate([values, np.zeros((1, *values.shape[1:]), dtype=values.dtype)])
+    return padded
+
+
+def _over_windows(members: Array, values: Array) -> Array:
+    """Sum of `values` over the rows of each window."""
+    padded = _padded(values)
+    total: Array = padded[members[:, 0]]
+    for place in range(1, WINDOW):
+        total = total + padded[members[:, place]]
+    return total
+
+
+def _bm25(frequency: Array, lengths: Array, counted: Array) -> Array:
+    total = max(int(counted.sum()), 1)
+    holding = np.count_nonzero(frequency, axis=0)
+    idf = np.log1p((total - holding + 0.5) / (holding + 0.5)).astype(np.float32)
+    mean = max(float(lengths.sum()) / total, 1.0)
+    norm = (K1 * (1 - B + B * lengths / mean)).astype(np.float32)[:, None]
+    scores: Array = (frequency * (K1 + 1) / (frequency + norm)) @ idf
+    return scores
+
+
+def _best_window(compiled: Compiled, scores: Array) -> Array:
+    best: Array = _padded(scores)[compiled.window_of].max(axis=1)
+    return best
+
+
+def _order(row: SearchRow) -> tuple[bool, str, int, str]:
+    document = row.document
+    return document.kind is not DocumentKind.MESSAGE, document.conversation_id, document.seq, document.doc_id
+
+
+def _before(documents: Sequence[Document]) -> Array:
+    before = np.full(len(documents), -1, dtype=np.int64)
+    for place in range(1, len(documents)):
+        if _follows(documents[place - 1], documents[place]):
+            before[place] = place - 1
+    return before
+
+
+def _follows(first: Document, second: Document) -> bool:
+    return (
+        second.kind is DocumentKind.MESSAGE
+        and first.kind is DocumentKind.MESSAGE
+        and first.conversation_id == second.conversation_id
+        and first.seq + 1 == second.seq
+    )
+
+
+def _windows(documents: Sequence[Document]) -> tuple[Array, Array]:
+    """Windows of `WINDOW` turns every `STRIDE` turns of each conversation, and the two that each row stands in."""
+    messages = sum(1 for document in documents if document.kind is DocumentKind.MESSAGE)
+    starts: list[int] = []
+    ends: list[int] = []
+    window_of = np.full((len(documents), 2), -1, dtype=np.int64)
+    begin = 0
+    while begin < messages:
+        end = begin
+        while end < messages and documents[end].conversation_id == documents[begin].conversation_id:
+            end += 1
+        first = len(starts)
+        for start in range(begin, max(end - STRIDE, begin + 1), STRIDE):
+            starts.append(start)
+            ends.append(min(start + WINDOW, end))
+        last = len(starts) - 1
+        for place in range(begin, end):
+            own = first + (place - begin) // STRIDE
+            window_of[place] = (min(own, last), min(max(own - 1, first), last))
+        begin = end
+    members = np.full((len(starts), WINDOW), len(documents), dtype=np.int64)
+    for window, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        members[window, : end - start] = np.arange(start, end)
+    window_of[window_of < 0] = len(starts)
+    return members, window_of
+
+
+def _vectors(documents: Sequence[Document]) -> tuple[Array, Array, Mapping[str, int]]:
+    encoders, codes = _coded([document.encoder if document.vector else "" for document in documents])
+    width = max((len(document.vector) // 2 for document in documents), default=0)
+    vectors = np.zeros((len(documents), width), dtype=np.float32)
+    for place, document in enumerate(documents):
+        if document.vector:
+            row = np.frombuffer(document.vector, dtype="<f2")
+            vectors[place, : len(row)] = row
+    return vectors, encoders, codes
+
+
+def _coded(values: Sequence[str]) -> tuple[Array, Mapping[str, int]]:
+    numbers: dict[str, int] = {}
+    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int32, len(values))
+    return codes, numbers
