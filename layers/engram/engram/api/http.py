@@ -13,6 +13,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from pydantic import BaseModel, ValidationError
 
+from engram.api.resolver import HttpResolver
 from engram.domain.errors import EngramError, Forbidden, InvalidInput, NotFound, RateLimited, TooLarge, Unauthenticated
 from engram.domain.scope import Scope, check_user_id
 from engram.observability import annotate, failure
@@ -29,7 +30,7 @@ PROBLEM = "application/problem+json"
 
 def resolver() -> APIGatewayHttpResolver:
     """A router of API Gateway 2.0 events whose errors are `application/problem+json` (RFC 9457)."""
-    app = APIGatewayHttpResolver(serializer=to_json)
+    app = HttpResolver(serializer=to_json)
 
     @app.exception_handler(EngramError)
     def known(error: EngramError) -> Response[str]:

@@ -117,7 +117,7 @@ class ProfileSlot:
     """One row `topic::sub_topic: content` of a user's profile.
 
     Attributes:
-        tokens: o200k_base tokens of the content as the context block renders it, counted at write time.
+        tokens: o200k_base tokens of `context.lines.slot_line`, counted at write time.
         edited: set by a person; extraction keeps it unless the user contradicts it.
         attributes: further columns of Memobase's wire format, returned as given.
     """
@@ -169,7 +169,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """One line of an event, dated by when it happened, with its tokens as rendered."""
+    """One line of an event, dated by when it happened, with its tokens as rendered.
+
+    Attributes:
+        tokens: o200k_base tokens of `context.lines.gist_line`, counted at write time.
+        summarised: false for a line that only repeats a profile change of an event without a summary.
+    """
 
     id: str
     event_id: str
@@ -179,6 +184,7 @@ class Gist:
     created_at: datetime
     evidence: tuple[Evidence, ...] = ()
     version: int = 1
+    summarised: bool = True
 
 
 class MemoryKind(StrEnum):
@@ -253,14 +259,17 @@ class Operation:
     """The state of one asynchronous request.
 
     Attributes:
+        user_id: whose work it is; `Scope.of_business(...)`'s for work of a whole business.
         messages: the messages it brought, in order.
         arguments: what its kind needs to run again from scratch (ids only, no user text).
         result: counts and ids for the caller; None until there is something to say.
         error: code of the failure, if it failed.
         error_detail: a sentence about it that holds no user text.
+        retryable: whether the failure was of a passing kind: delivered again, the work is tried again.
     """
 
     operation_id: str
+    user_id: str
     kind: OperationKind
     status: OperationStatus
     created_at: datetime
@@ -272,8 +281,18 @@ class Operation:
     result: Mapping[str, Any] | None = None
     error: str = ""
     error_detail: str = ""
+    retryable: bool = False
     attempts: int = 0
     version: int = 1
+
+    def stage(self, name: str) -> str:
+        """Status of a stage; "" before it is reached."""
+        return next((stage.status for stage in self.stages if stage.name == name), "")
+
+    def staged(self, name: str, status: str, at: datetime) -> tuple[Stage, ...]:
+        """Its stages with `name` in `status` since `at`."""
+        others = tuple(stage for stage in self.stages if stage.name != name)
+        return (*others, Stage(name, status, at))
 
 
 @dataclass(frozen=True, slots=True)

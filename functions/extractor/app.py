@@ -1,0 +1,6 @@
+"""The queue's consumer: index, distil, commit, project."""
+
+from engram.api.queue import queue_entrypoint
+from engram.bootstrap import services
+
+handler = queue_entrypoint(lambda: services().extractor)

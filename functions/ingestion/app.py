@@ -1,0 +1,29 @@
+"""POST /v1/memory/ingestions, flushes and imports: keep what was said, answer 202, think later."""
+
+from engram.api.http import Response, body_of, entrypoint, resolver, scope_of, to_json
+from engram.api.ingestion_schemas import FlushBody, IngestionBody, accepted_body
+from engram.bootstrap import services
+from engram.domain.clock import random_id
+
+app = resolver()
+
+
+def accepted(body: dict) -> Response:
+    return Response(status_code=202, content_type="application/json", body=to_json(body))
+
+
+@app.post("/v1/memory/ingestions")
+def ingest() -> Response:
+    body = body_of(app, IngestionBody)
+    scope = scope_of(app, body.user_id, business_id=body.business_id)
+    return accepted(accepted_body(services().ingestion.accept(scope, body.to_request())))
+
+
+@app.post("/v1/memory/flushes")
+def flush() -> Response:
+    body = body_of(app, FlushBody)
+    scope = scope_of(app, body.user_id, business_id=body.business_id)
+    return accepted(accepted_body(services().ingestion.flush(scope, request_id=body.request_id or random_id())))
+
+
+handler = entrypoint(app)

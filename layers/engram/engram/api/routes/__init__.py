@@ -1,0 +1,1 @@
+"""Routes by subject, included by the functions that serve them."""

@@ -1,0 +1,374 @@
+"""From settings to services. The only module that knows adapters; each part is made when it is first asked for.
+
+Imports stand inside the properties on purpose: a function loads what it uses, and a read that the cache answers
+never loads boto3, numpy or a tokenizer.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from engram.domain.clock import Clock, system_clock
+from engram.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engram.access.api_keys import ApiKeys
+    from engram.adapters.aws import LazyClient
+    from engram.adapters.local_queue import LocalQueue
+    from engram.adapters.partition_index import PartitionIndex
+    from engram.extraction.distilling import DistilStage
+    from engram.extraction.indexing import IndexStage
+    from engram.extraction.projection import Projector
+    from engram.extraction.worker import Extractor
+    from engram.ingestion.service import IngestionService
+    from engram.lifecycle.sweep import Sweep
+    from engram.ports import BlobStore, Distiller, Embedder, ProfileCache, SearchIndex, Table, WorkQueue
+    from engram.store.commits import Commits
+    from engram.store.meter import TableMeter
+    from engram.store.operations import Operations
+    from engram.store.reader import Reader
+
+
+T = TypeVar("T")
+
+
+class part(Generic[T]):  # noqa: N801 - reads as a decorator
+    """A property made at its first use, once, from any thread. After that it is a plain attribute.
+
+    functools.cached_property takes no lock since Python 3.12, and two queues are worse than none.
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, services: Services, owner: type) -> T:
+        with services.lock:
+            if self._name not in services.__dict__:
+                services.__dict__[self._name] = self._make(services)
+            made: T = services.__dict__[self._name]
+            return made
+
+
+class Services:
+    """Everything one process needs, made lazily and once.
+
+    Args:
+        clock: the present moment; tests hold it still.
+    """
+
+    def __init__(self, settings: Settings, *, clock: Clock = system_clock) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.lock = threading.RLock()
+
+    @property
+    def embedded(self) -> bool:
+        """Whether everything lives on this machine."""
+        return self.settings.stack == "embedded"
+
+    @property
+    def _folder(self) -> Path:
+        folder = Path(self.settings.data_dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _client(self, service: str) -> LazyClient:
+        from engram.adapters.aws import LazyClient
+
+        return LazyClient(service, region=self.settings.region, endpoint_url=self.settings.endpoint_url)
+
+    # Ports ------------------------------------------------------------------------------------------
+
+    @part
+    def table(self) -> Table:
+        if self.embedded:
+            from engram.adapters.sqlite import SqliteTable
+
+            return SqliteTable(self._folder / "engram.sqlite", clock=self.clock)
+        from engram.adapters.dynamodb import DynamoTable
+
+        return DynamoTable(self.settings.table, client=self._client("dynamodb"), clock=self.clock)
+
+    @part
+    def blobs(self) -> BlobStore:
+        if self.embedded:
+            from engram.adapters.folder import FolderBlobs
+
+            return FolderBlobs(self._folder / "blobs")
+        from engram.adapters.s3 import S3Blobs
+
+        return S3Blobs(self.settings.bucket, client=self._client("s3"))
+
+    @part
+    def local_queue(self) -> LocalQueue:
+        """The embedded stack's queue, whose consumer runs in this process."""
+        from engram.adapters.local_queue import LocalQueue
+
+        return LocalQueue()
+
+    @part
+    def queue(self) -> WorkQueue:
+        if self.embedded:
+            return self.local_queue
+        from engram.adapters.sqs import SqsQueue
+
+        return SqsQueue(self.settings.queue_url, client=self._client("sqs"))
+
+    @part
+    def cache(self) -> ProfileCache | None:
+        settings = self.settings
+        if settings.cache == "valkey":
+            return self._valkey()
+        if settings.cache == "memory":
+            from engram.adapters.memory_cache import MemoryCache
+
+            return MemoryCache(ttl_seconds=settings.cache_ttl_seconds)
+        return None
+
+    def _valkey(self) -> ProfileCache:
+        from engram.adapters.valkey import ValkeyCache
+
+        settings = self.settings
+        tokens = None
+        if settings.cache_iam_user:
+            from engram.adapters.elasticache_token import IamTokens
+
+            tokens = IamTokens.for_url(settings.cache_url, user=settings.cache_iam_user, region=settings.region)
+        return ValkeyCache(settings.cache_url, ttl_seconds=settings.cache_ttl_seconds, tokens=tokens)
+
+    @part
+    def rows_index(self) -> PartitionIndex:
+        """The search rows in the user's own partition: always written, always there to fall back to."""
+        from engram.adapters.partition_index import PartitionIndex
+        from engram.store.documents import SearchRows
+
+        return PartitionIndex(rows=SearchRows(table=self.table, clock=self.clock))
+
+    @part
+    def remote_index(self) -> SearchIndex | None:
+        if self.settings.search != "opensearch":
+            return None
+        from engram.adapters.opensearch import OpenSearchIndex
+
+        return OpenSearchIndex.from_settings(self.settings, encoder=self.embedder)
+
+    @part
+    def embedder(self) -> Embedder | None:
+        settings = self.settings
+        if settings.embedder == "local":
+            from engram.adapters.local_encoder import LocalEncoder
+
+            return LocalEncoder(cache=self._folder / "encoder" if self.embedded else None)
+        if settings.embedder == "bedrock":
+            from engram.adapters.bedrock import BedrockEmbedder
+
+            return BedrockEmbedder(
+                client=self._client("bedrock-runtime"),
+                model=settings.embedder_model,
+                dimension=settings.embedder_dimension,
+            )
+        if settings.embedder == "openai_compatible":
+            from engram.adapters.openai_compatible import OpenAICompatibleEmbedder
+
+            return OpenAICompatibleEmbedder(
+                base_url=settings.model_base_url,
+                api_key=self._model_key,
+                model=settings.embedder_model,
+                dimension=settings.embedder_dimension,
+            )
+        return None
+
+    @part
+    def distiller(self) -> Distiller:
+        settings = self.settings
+        if settings.distiller == "bedrock":
+            from engram.adapters.bedrock import BedrockDistiller
+
+            return BedrockDistiller(client=self._client("bedrock-runtime"), model=settings.distiller_model)
+        if settings.distiller == "openai_compatible":
+            from engram.adapters.openai_compatible import OpenAICompatibleDistiller
+
+            return OpenAICompatibleDistiller(
+                base_url=settings.model_base_url, api_key=self._model_key, model=settings.distiller_model
+            )
+        from engram.adapters.rules import RulesDistiller
+
+        return RulesDistiller()
+
+    # Store ------------------------------------------------------------------------------------------
+
+    @part
+    def reader(self) -> Reader:
+        from engram.store.reader import Reader
+
+        return Reader(table=self.table, blobs=self.blobs)
+
+    @part
+    def operations(self) -> Operations:
+        from engram.store.operations import Operations
+
+        return Operations(table=self.table, clock=self.clock)
+
+    @part
+    def commits(self) -> Commits:
+        from engram.store.commits import Commits
+
+        return Commits(table=self.table, operations=self.operations, clock=self.clock)
+
+    @part
+    def meter(self) -> TableMeter:
+        from engram.store.meter import TableMeter
+
+        return TableMeter(table=self.table)
+
+    # Access -----------------------------------------------------------------------------------------
+
+    @part
+    def api_keys(self) -> ApiKeys:
+        from engram.access.api_keys import ApiKeys
+
+        return ApiKeys(self.table, pepper=self.pepper, clock=self.clock)
+
+    @part
+    def pepper(self) -> Callable[[], bytes]:
+        """The key of our HMACs: from Secrets Manager on AWS, from a file of this installation on one machine."""
+        if self.settings.pepper_secret:
+            secret = self._secret(self.settings.pepper_secret)
+            return lambda: secret().encode()
+        if self.settings.pepper:
+            return self.settings.pepper.encode
+        from engram.access.pepper_file import pepper_from
+
+        return pepper_from(self._folder / "pepper")
+
+    @part
+    def _model_key(self) -> Callable[[], str]:
+        if self.settings.model_api_key_secret:
+            return self._secret(self.settings.model_api_key_secret)
+        key = self.settings.model_api_key
+        return lambda: key
+
+    def _secret(self, secret_id: str) -> Callable[[], str]:
+        from engram.adapters.secrets_manager import SecretsManagerSecret
+
+        return SecretsManagerSecret(secret_id, client=self._client("secretsmanager"))
+
+    # Write path -------------------------------------------------------------------------------------
+
+    @part
+    def ingestion(self) -> IngestionService:
+        from engram.ingestion.service import IngestionService
+
+        return IngestionService(
+            table=self.table,
+            blobs=self.blobs,
+            commits=self.commits,
+            operations=self.operations,
+            queue=self.queue,
+            clock=self.clock,
+            gap=timedelta(seconds=self.settings.conversation_gap_seconds),
+        )
+
+    @part
+    def projector(self) -> Projector:
+        from engram.extraction.projection import Projector
+
+        return Projector(rows=self.rows_index, index=self.remote_index, hot=self.hot_profiles)
+
+    @part
+    def _index_stage(self) -> IndexStage:
+        from engram.extraction.indexing import IndexStage
+        from engram.text.tokens import count_tokens
+
+        return IndexStage(
+            reader=self.reader,
+            commits=self.commits,
+            projector=self.projector,
+            embedder=self.embedder,
+            subjects_of=self.resolver_of,
+            count_tokens=count_tokens,
+            clock=self.clock,
+            idle=timedelta(seconds=self.settings.buffer_flush_interval),
+            timezone=self.settings.timezone,
+        )
+
+    @part
+    def _distil_stage(self) -> DistilStage:
+        from engram.extraction.distilling import DistilStage
+        from engram.text.tokens import count_tokens
+
+        return DistilStage(
+            table=self.table,
+            reader=self.reader,
+            commits=self.commits,
+            operations=self.operations,
+            projector=self.projector,
+            distiller=self.distiller,
+            embedder=self.embedder,
+            meter=self.meter,
+            rules_of=self.business_rules,
+            count_tokens=count_tokens,
+            clock=self.clock,
+            timezone=self.settings.timezone,
+            buffer_tokens=self.settings.buffer_tokens,
+        )
+
+    @part
+    def extractor(self) -> Extractor:
+        from engram.extraction.worker import Extractor
+
+        return Extractor(
+            operations=self.operations,
+            index=self._index_stage,
+            distil=self._distil_stage,
+            jobs={},
+            clock=self.clock,
+        )
+
+    @part
+    def sweep(self) -> Sweep:
+        from engram.lifecycle.sweep import Sweep
+
+        return Sweep(
+            table=self.table,
+            reader=self.reader,
+            operations=self.operations,
+            ingestion=self.ingestion,
+            clock=self.clock,
+            stale_after=timedelta(seconds=self.settings.sweep_after_seconds),
+            idle=timedelta(seconds=self.settings.buffer_flush_interval),
+        )
+
+
+_lock = threading.Lock()
+_services: Services | None = None
+
+
+def services() -> Services:
+    """The services of this process, from its environment. Parsed at the first call, not at import."""
+    global _services
+    if _services is None:
+        with _lock:
+            if _services is None:
+                from engram.observability import configure
+
+                configure()
+                _services = Services(Settings.parse(os.environ))
+    return _services
+
+
+def use(replacement: Services | None) -> None:
+    """Puts other services in place, or none so that the next call parses the environment again."""
+    global _services
+    with _lock:
+        _services = replacement

@@ -1,0 +1,65 @@
+"""Projections: search rows, the remote index and the hot profile follow the truth. Any of them can be rebuilt.
+
+Search rows stand in the user's own partition of the table and are always written. A remote index is a copy of
+them; a cache is a copy of the profile. Losing either costs time, never an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engram.context.profiles import HotProfiles
+from engram.domain.documents import Document
+from engram.domain.scope import Scope
+from engram.ports import SearchIndex
+
+
+class Projector:
+    """Writes what is derived from a user's rows.
+
+    Attributes:
+        remote: whether an index outside the table has to be fed.
+    """
+
+    def __init__(self, *, rows: SearchIndex, index: SearchIndex | None, hot: HotProfiles) -> None:
+        self._rows = rows
+        self._index = index
+        self._hot = hot
+        self.remote = index is not None
+
+    def write_rows(self, scope: Scope, documents: Sequence[Document]) -> None:
+        """Raises Throttled or Unavailable."""
+        self._rows.upsert(scope, documents)
+
+    def project(self, scope: Scope, documents: Sequence[Document]) -> None:
+        """Feeds the remote index, if there is one. Raises Throttled or Unavailable."""
+        if self._index is not None and documents:
+            self._index.upsert(scope, documents)
+
+    def withdraw(self, scope: Scope, documents: Mapping[str, int]) -> None:
+        """Removes documents everywhere."""
+        if not documents:
+            return
+        self._rows.delete(scope, documents)
+        if self._index is not None:
+            self._index.delete(scope, documents)
+
+    def withdraw_all(self, scope: Scope) -> None:
+        self._rows.delete_all(scope)
+        if self._index is not None:
+            self._index.delete_all(scope)
+
+    def counts(self, scope: Scope) -> dict[str, int]:
+        """Documents per index: for receipts."""
+        found = {"search_rows": self._rows.count(scope)}
+        if self._index is not None:
+            found[self._index.name] = self._index.count(scope)
+        return found
+
+    def refresh_profile(self, scope: Scope) -> None:
+        """Writes the hot profile through to the cache. A cache that fails is a miss, not an error."""
+        self._hot.write_through(scope)
+
+    def forget_profile(self, scope: Scope, *, epoch: int) -> None:
+        """Drops the hot profile; nothing of an older epoch is accepted by the cache after this."""
+        self._hot.forget(scope, epoch=epoch)

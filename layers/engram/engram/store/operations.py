@@ -1,0 +1,92 @@
+"""Operations: the state of asynchronous requests, listed in the sparse index until they are final."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from engram.domain.clock import Clock, to_text
+from engram.domain.errors import ConditionFailed, NotFound, Throttled
+from engram.domain.models import Operation, OperationStatus
+from engram.domain.scope import Scope
+from engram.domain.table import Absent, Item, Put, VersionIs
+from engram.ports import Table
+from engram.store import keys
+from engram.store.items import decode, encode
+
+KEPT_AFTER_END = timedelta(days=30)
+"""How long a finished operation answers, and how long a request id is remembered at least."""
+
+Change = Callable[[Operation], Operation]
+_ATTEMPTS = 8
+
+
+class Operations:
+    """Operations on the Table port."""
+
+    def __init__(self, *, table: Table, clock: Clock) -> None:
+        self._table = table
+        self._clock = clock
+
+    def get(self, scope: Scope, operation_id: str) -> Operation | None:
+        """The operation, if it is this scope's business's. One get."""
+        return self.find(scope.business_id, operation_id)
+
+    def find(self, business_id: str, operation_id: str) -> Operation | None:
+        item = self._table.get(keys.operation(business_id, operation_id))
+        return decode(item, Operation) if item else None
+
+    def create(self, scope: Scope, operation: Operation) -> Operation:
+        """Writes a new operation; one that exists already is returned as it is."""
+        try:
+            self._table.transact([Put(self.item(scope, operation), Absent())])
+        except ConditionFailed:
+            return self._existing(scope, operation.operation_id)
+        return operation
+
+    def change(self, scope: Scope, operation_id: str, change: Change) -> Operation:
+        """Applies `change` to the operation as it is now; again if somebody else changed it meanwhile.
+
+        Raises:
+            NotFound: it is gone (its user was deleted).
+            Throttled: still contended after several tries.
+        """
+        for _ in range(_ATTEMPTS):
+            present = self._existing(scope, operation_id)
+            changed = self.next_version(change(present), present)
+            try:
+                self._table.transact([Put(self.item(scope, changed), VersionIs(present.version))])
+            except ConditionFailed:
+                continue
+            return changed
+        raise Throttled("operation is contended")
+
+    def next_version(self, changed: Operation, present: Operation) -> Operation:
+        return replace(changed, version=present.version + 1, updated_at=self._clock())
+
+    def item(self, scope: Scope, operation: Operation) -> Item:
+        """The operation's row. Listed by status while it is not final; expires after."""
+        final = operation.status.final
+        listing = keys.operation_listing(scope, operation.status, to_text(operation.updated_at), operation.operation_id)
+        return Item(
+            key=keys.operation(scope.business_id, operation.operation_id),
+            body=encode(operation),
+            version=operation.version,
+            index=None if final else listing,
+            expires_at=int((operation.updated_at + KEPT_AFTER_END).timestamp()) if final else None,
+        )
+
+    def unfinished(self, *, before: datetime, limit: int = 500) -> Iterator[tuple[Scope, Operation]]:
+        """Operations not final and unchanged since `before`: lost by the queue, or still waiting in it."""
+        for status in (OperationStatus.ACCEPTED, OperationStatus.RUNNING):
+            page = self._table.query_index(keys.operations_in(status), end=to_text(before), limit=limit)
+            for item in page.items:
+                if item.index is not None:
+                    yield keys.scope_of_listing(item.index.sk), decode(item, Operation)
+
+    def _existing(self, scope: Scope, operation_id: str) -> Operation:
+        found = self.get(scope, operation_id)
+        if found is None:
+            raise NotFound("no such operation")
+        return found
