@@ -58,7 +58,7 @@ def place(
             next_seq=current.next_seq + 1,
         )
         states[current.conversation_id] = current
-    continued = ()
+    continued: tuple[Conversation, ...] = ()
     if present is not None and states[present.conversation_id] is not present:
         continued = (replace(states[present.conversation_id], version=present.version + 1),)
     return Placement(tuple(places), tuple(states[one] for one in opened), continued)

@@ -199,6 +199,14 @@ def business_config(business_id: str) -> Key:
     return Key(business_partition(business_id), "CONFIG")
 
 
+API_KEYS = "KEY#"
+
+
+def api_key(business_id: str, key_id: str) -> Key:
+    """The record of an API key; `key_id` is derived from the key's HMAC."""
+    return Key(business_partition(business_id), API_KEYS + escape(key_id))
+
+
 def business_meter(business_id: str, day: str) -> Key:
     return Key(business_partition(business_id), METERS + day)
 
