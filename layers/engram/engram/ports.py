@@ -140,6 +140,22 @@ class Distiller(Protocol):
         """Raises ModelFailure (unusable answer, after one repair) or Unavailable (may pass)."""
 
 
+class ProfileFilter(Protocol):
+    """Chooses what of a profile bears on the present conversation, by one call of a model."""
+
+    def choose(self, chats: Sequence[tuple[str, str]], slots: Mapping[str, str]) -> frozenset[str]:
+        """Ids of the relevant slots.
+
+        Args:
+            chats: (role, content), oldest first.
+            slots: id to its line `- topic::sub_topic: content`.
+
+        Raises:
+            ModelFailure: unusable answer.
+            Unavailable: may pass.
+        """
+
+
 class WorkQueue(Protocol):
     """First in, first out per group; at least once."""
 

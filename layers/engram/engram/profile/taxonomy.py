@@ -59,3 +59,7 @@ class Taxonomy:
                     if attribute_unify(sub.name) == wanted_sub:
                         return sub
         return None
+
+    def allows(self, topic: str, sub_topic: str) -> bool:
+        """Whether a row of this topic and sub-topic may be written and shown."""
+        return not self.strict or self.find(topic, sub_topic) is not None

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
 from typing import TypeVar
 
+from engram.domain.clock import to_text
 from engram.domain.models import (
     Conversation,
     Event,
@@ -170,14 +173,15 @@ class Reader:
     ) -> tuple[Gist, ...]:
         """Gists by when they happened, newest first, hidden ones left out. One query (and one get)."""
         hidden = tombstones if tombstones is not None else self.tombstones(scope)
-        shown: list[Gist] = []
-        for item in self.rows(scope, keys.GISTS, forward=False, page=limit):
-            gist = decode(item, Gist)
-            if hidden.shows_row(item.epoch) and hidden.shows_derived("event", gist.event_id, gist.evidence):
-                shown.append(gist)
-                if limit is not None and len(shown) >= limit:
-                    break
-        return tuple(shown)
+        shown = _shown_gists(self.rows(scope, keys.GISTS, forward=False, page=limit), hidden)
+        return tuple(islice(shown, limit))
+
+    def gists_at(self, scope: Scope, wanted: Iterable[tuple[datetime, str]]) -> tuple[Gist, ...]:
+        """Gists named by when they happened and their id; those that are gone or hidden are left out. One batch get."""
+        named = [keys.gist(scope, to_text(happened_at), gist_id) for happened_at, gist_id in wanted]
+        found = self._table.batch_get([*named, keys.tombstones(scope)])
+        hidden = tombstones_of(found.pop(keys.tombstones(scope), None))
+        return tuple(_shown_gists(found.values(), hidden))
 
     def memory_items(self, scope: Scope, *, include_closed: bool = False) -> tuple[MemoryItem, ...]:
         """Current memory items, newest first; with `include_closed` earlier versions and ended items too."""
@@ -248,6 +252,13 @@ def _conversation(item: Item, tombstones: Tombstones) -> Conversation | None:
     one = decode(item, Conversation)
     hidden = not tombstones.shows_row(item.epoch) or one.conversation_id in tombstones.conversations
     return None if hidden else one
+
+
+def _shown_gists(items: Iterable[Item], tombstones: Tombstones) -> Iterator[Gist]:
+    for item in items:
+        gist = decode(item, Gist)
+        if tombstones.shows_row(item.epoch) and tombstones.shows_derived("event", gist.event_id, gist.evidence):
+            yield gist
 
 
 def _shown(items: Iterable[Item], kind: type[Derived], name: str, tombstones: Tombstones) -> Iterator[Derived]:
