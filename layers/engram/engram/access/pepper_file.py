@@ -1,32 +1,36 @@
-"""The pepper of one machine: made at first use, kept in a file that only its owner can read."""
+"""The key of the HMAC over API keys, in a file of one machine's installation that only its owner can read."""
 
 from __future__ import annotations
 
 import os
 import secrets
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-_BYTES = 32
-
 
 def pepper_from(path: Path) -> Callable[[], bytes]:
-    """Gives the file's content, making the file if there is none. Two processes that start at once agree on one."""
-    if not path.exists():
-        _make(path)
-    pepper = path.read_bytes()
-    return lambda: pepper
+    """Reads the pepper at `path`, making it first if there is none. Two processes that start at once agree on one."""
+
+    def pepper() -> bytes:
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            _make(path)
+            return path.read_bytes()
+
+    return pepper
 
 
 def _make(path: Path) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".pepper-")  # mode 0600
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.token_hex(32).encode())
+        file.flush()
+        os.fsync(file.fileno())
     try:
-        with os.fdopen(handle, "w") as file:
-            file.write(secrets.token_hex(_BYTES))
-        # A link fails if the file has appeared meanwhile, where a rename would replace a pepper in use.
-        os.link(temporary, path)
+        os.link(unfinished, path)  # fails where another process was first; its pepper counts
     except FileExistsError:
         pass
     finally:
-        os.unlink(temporary)
+        unfinished.unlink()

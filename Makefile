@@ -1,0 +1,67 @@
+# Engram. `make run` plays a conversation and serves; `make test` is what CI runs; `make help` lists the rest.
+
+PORT ?= 8080
+ENGRAM_DIR ?= .engram
+STACK ?= embedded
+SEARCH ?= partition
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+EMULATOR := .venv-emulator
+LIBRARY := layers/engram
+ENGRAM = PYTHONPATH=. $(PYTHON) -m infra.local --dir "$(ENGRAM_DIR)"
+SERVICE_OPTIONS = --port $(PORT) --stack $(STACK) --search "$(SEARCH)"
+WITH_EMULATOR = $(if $(filter emulated,$(STACK)),$(EMULATOR)/.ready)
+
+.DEFAULT_GOAL := help
+.PHONY: help run serve key reset test test-built lint format types bench deploy build requirements clean opensearch \
+	opensearch-stop openapi import-memobase
+
+help:  ## List the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# On one machine -------------------------------------------------------------------------------------
+
+run: $(VENV)/.run $(WITH_EMULATOR)  ## Play a conversation through the API and keep serving (PORT= ENGRAM_DIR= STACK=emulated SEARCH=)
+	@$(ENGRAM) run $(SERVICE_OPTIONS)
+
+serve: $(VENV)/.run $(WITH_EMULATOR)  ## Serve without the played conversation
+	@$(ENGRAM) serve $(SERVICE_OPTIONS)
+
+key: $(VENV)/.run  ## Make an API key (BUSINESS=name)
+	@$(ENGRAM) keys create --business "$(BUSINESS)"
+
+reset: $(VENV)/.run  ## Forget everything in ENGRAM_DIR
+	@$(ENGRAM) reset
+
+# Environments: made again when their pinned requirements change --------------------------------------
+
+$(VENV)/.run: requirements/run.txt infra/environment.sh
+	@infra/environment.sh $(VENV) requirements/run.txt
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt infra/environment.sh
+	@infra/environment.sh $(VENV) requirements/dev.txt
+	@touch $(VENV)/.run $@
+
+$(EMULATOR)/.ready: requirements/emulator.txt infra/environment.sh
+	@infra/environment.sh $(EMULATOR) requirements/emulator.txt
+	@touch $@
+
+requirements: $(VENV)/.dev  ## Pin requirements/*.in again
+	infra/pin_requirements.sh
+
+# Tests ----------------------------------------------------------------------------------------------
+
+test: lint types test-unit test-stack  ## Everything that CI runs
+
+lint: $(VENV)/.dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+format: $(VENV)/.dev  ## Format the code
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+types: $(VENV)/.dev
+	$(VENV)/bin/mypy

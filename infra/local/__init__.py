@@ -1,0 +1,1 @@
+"""The service on one machine: the functions of template.yaml behind a local gateway, queue and schedule."""

@@ -1,0 +1,122 @@
+"""The whole service in one process: gateway, functions, queue worker, schedule, on one of the stacks."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Protocol
+
+from infra.local.folder import Folder, Refused
+from infra.local.functions import LoadedFunction
+from infra.local.gateway import Gateway
+from infra.local.routing import RouteTable
+from infra.local.template import Service, read_service
+from infra.local.worker import QueueWorker, Scheduler, Source
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATE = ROOT / "template.yaml"
+HOST = "127.0.0.1"
+REGION = "us-east-1"
+_REQUEST_THREADS = 16
+
+
+class Stack(Protocol):
+    """What the functions stand on.
+
+    Attributes:
+        environment: overrides of the template's variables.
+        physical: what `Ref` and `GetAtt` of the template's resources answer.
+        parts: name of a part to where it is, for people.
+        ports: name of a part to its port.
+    """
+
+    name: str
+    environment: dict[str, str]
+    physical: Mapping[str, str]
+    parts: dict[str, str]
+    ports: dict[str, int]
+
+    def source(self, queue: str) -> Source: ...
+    def stop(self) -> None: ...
+
+
+class LocalService:
+    """Functions and what calls them. `gateway` is an ASGI application."""
+
+    def __init__(self, folder: Folder, stack: Stack, *, parameters: Mapping[str, str]) -> None:
+        self.folder = folder
+        self.stack = stack
+        self.declared = read_service(TEMPLATE, parameters=parameters, physical=_names(stack))
+        _set_environment(self.declared, stack)
+        functions = {
+            name: LoadedFunction(function, root=ROOT, region=REGION)
+            for name, function in self.declared.functions.items()
+            if (ROOT / function.folder / "app.py").exists()
+        }
+        self._executor = ThreadPoolExecutor(_REQUEST_THREADS, thread_name_prefix="function")
+        self.gateway = Gateway(
+            routes=RouteTable(self.declared.routes),
+            functions=functions,
+            authorizer=self.declared.authorizer,
+            executor=self._executor,
+        )
+        self._workers = [
+            QueueWorker(stack.source(function.spec.queue), function, region=REGION)
+            for function in functions.values()
+            if function.spec.queue
+        ]
+        self._schedulers = [
+            Scheduler(functions[schedule.function], seconds=schedule.seconds, region=REGION)
+            for schedule in self.declared.schedules
+        ]
+
+    def start(self) -> None:
+        for part in (*self._workers, *self._schedulers):
+            part.start()
+
+    def stop(self) -> None:
+        for part in (*self._schedulers, *self._workers):
+            part.stop()
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        self.stack.stop()
+
+
+def _names(stack: Stack) -> dict[str, str]:
+    pseudo = {"AWS::Region": REGION, "AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com"}
+    return pseudo | dict(stack.physical)
+
+
+def _set_environment(declared: Service, stack: Stack) -> None:
+    """The template's variables, then the stack's; what the caller has set for this run goes before both."""
+    for name, value in (dict(declared.environment) | stack.environment).items():
+        os.environ.setdefault(name, value)
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(ROOT / "build" / "vocabulary")
+
+
+def listen(port: int) -> socket.socket:
+    """A socket on 127.0.0.1; port 0 takes a free one.
+
+    Raises:
+        Refused: the port is taken.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except OSError as error:
+        listener.close()
+        raise Refused(f"port {port} cannot be used ({error.strerror}); choose another with PORT=") from None
+    listener.listen(1024)
+    listener.set_inheritable(False)
+    return listener
+
+
+def import_path() -> None:
+    """Makes the library importable, as the layer does on AWS."""
+    library = str(ROOT / "layers" / "engram")
+    if library not in sys.path:
+        sys.path.insert(0, library)
