@@ -96,12 +96,11 @@ class DynamoTable:
         limit: int | None = None,
         cursor: Key | None = None,
     ) -> Page:
-        if cursor is not None and (cursor.sk < start if forward else end is not None and cursor.sk > end):
-            cursor = None  # before the first row of the range; DynamoDB refuses a start outside of it
-        after_last = cursor is not None and (end is not None and cursor.sk >= end if forward else cursor.sk <= start)
         bounds = _Range("pk", "sk", pk, start, end)
-        if bounds.empty or after_last:
+        if bounds.empty or (cursor is not None and bounds.ends_before(cursor.sk, forward=forward)):
             return Page(())
+        if cursor is not None and bounds.begins_after(cursor.sk, forward=forward):
+            cursor = None
         begin = _address(cursor) if cursor else None
         items, last = self._query(bounds, {"ConsistentRead": True, "ScanIndexForward": forward}, limit, begin)
         return Page(items, _key(last) if last else None)
@@ -115,10 +114,10 @@ class DynamoTable:
         begin = None
         if cursor is not None:
             stood_at = self._stood_at(cursor)
-            if stood_at.sk >= start:
-                begin = _address(cursor) | {"ipk": {"S": stood_at.pk}, "isk": {"S": stood_at.sk}}
-            if end is not None and stood_at.sk >= end:
+            if bounds.ends_before(stood_at.sk, forward=True):
                 return Page(())
+            if not bounds.begins_after(stood_at.sk, forward=True):
+                begin = _address(cursor) | {"ipk": {"S": stood_at.pk}, "isk": {"S": stood_at.sk}}
         items, last = self._query(bounds, {"IndexName": INDEX_NAME}, limit, begin)
         return Page(items, IndexCursor.of(_key(last), IndexKey(last["ipk"]["S"], last["isk"]["S"])) if last else None)
 
@@ -233,6 +232,17 @@ class _Range:
         if self._end is not None:
             values[":end"] = {"S": self._end}
         return {"KeyConditionExpression": text, "ExpressionAttributeValues": values}
+
+    def ends_before(self, sort_key: str, *, forward: bool) -> bool:
+        """Whether nothing of the range comes after `sort_key`."""
+        return (self._end is not None and sort_key >= self._end) if forward else sort_key <= self._start
+
+    def begins_after(self, sort_key: str, *, forward: bool) -> bool:
+        """Whether all of the range comes after `sort_key`. DynamoDB refuses to start outside of the range."""
+        if forward:
+            return sort_key < self._start
+        # With both ends given the condition is BETWEEN, which holds the end itself: a page may have stopped there.
+        return self._end is not None and (sort_key > self._end or (sort_key == self._end and not self._start))
 
     def holds(self, row: Attributes) -> bool:
         return self._end is None or str(row[self._sort]["S"]) != self._end
