@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -63,3 +64,45 @@ class Taxonomy:
     def allows(self, topic: str, sub_topic: str) -> bool:
         """Whether a row of this topic and sub-topic may be written and shown."""
         return not self.strict or self.find(topic, sub_topic) is not None
+
+    def validates(self, topic: str, sub_topic: str) -> bool:
+        """Whether a value for this sub-topic is checked against its description before it is written."""
+        found = self.find(topic, sub_topic)
+        return self.validate if found is None or found.validate_value is None else found.validate_value
+
+
+def with_topics(base: Iterable[Topic], more: Iterable[Topic]) -> tuple[Topic, ...]:
+    """`base`, then `more`. A topic of a known name adds its sub-topics; of one sub-topic the later wording counts."""
+    merged: dict[str, Topic] = {}
+    for topic in (*base, *more):
+        name = attribute_unify(topic.name)
+        known = merged.get(name)
+        if known is None:
+            merged[name] = Topic(name, topic.description, _unified(topic.sub_topics))
+        else:
+            sub_topics = _unified((*known.sub_topics, *topic.sub_topics))
+            merged[name] = Topic(name, topic.description or known.description, sub_topics)
+    return tuple(merged.values())
+
+
+def read_out(taxonomy: Taxonomy) -> str:
+    """The topics as text for a model: one line a topic, one a sub-topic, with what is said about each."""
+    lines = []
+    for topic in taxonomy.topics:
+        lines.append(_line("-", attribute_unify(topic.name), topic.description))
+        for sub in topic.sub_topics:
+            update = f"[{sub.update_description}]" if sub.update_description else ""
+            lines.append(_line("  -", attribute_unify(sub.name), " ".join(filter(None, (sub.description, update)))))
+    return "\n".join(lines)
+
+
+def _unified(sub_topics: Iterable[SubTopic]) -> tuple[SubTopic, ...]:
+    unified: dict[str, SubTopic] = {}
+    for sub in sub_topics:
+        name = attribute_unify(sub.name)
+        unified[name] = SubTopic(name, sub.description, sub.update_description, sub.validate_value)
+    return tuple(unified.values())
+
+
+def _line(bullet: str, name: str, description: str) -> str:
+    return f"{bullet} {name}: {description}" if description else f"{bullet} {name}"
