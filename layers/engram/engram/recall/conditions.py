@@ -5,6 +5,7 @@ A conversation meets a condition by the ids that the same resolver gave it when 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -62,6 +63,15 @@ class Conditions:
         return tuple(one for one in (*self.entities, *self.topics) if one.ambiguous)
 
 
+_DISCOURSE = re.compile(
+    r"\b(?:settled?|decided?|decision|conclu(?:de[ds]?|sions?)|discuss(?:ed|ion)?|agreed?|said|say|told|tell|talk(?:ed|ing)?|"
+    r"mention(?:ed)?|things?|stuff|topics?|points?|details?|answers?|repl(?:y|ies)|conversations?|chats?|"
+    r"(?:first|second|third|last) (?:point|one|item)|we|us|you|me|i|did|do|was|is|about|the|what|which|that|of|on)\b|"
+    r"第[一二三四五六七八九十\d]+[点个条步项]|结论|内容|事情|话题|那件事|定下来|决定|什么|怎么|哪些",
+    re.IGNORECASE,
+)
+
+
 class Tier(IntEnum):
     """How well a conversation meets the structured conditions; lower is better.
 
@@ -87,8 +97,8 @@ def conditions_of(resolution: Resolution, fold: Fold) -> Conditions:
         entities=_wanted(resolution.entities),
         topics=_wanted(resolution.topics),
         names=names,
-        words=_left_over(resolution),
-        search_text=resolution.search_text,
+        words=_without_discourse(_left_over(resolution)),
+        search_text=_without_discourse(resolution.search_text),
     )
 
 
@@ -140,6 +150,12 @@ def _speaks_against(entity_ids: Iterable[str], entities: tuple[Wanted, ...], typ
     """Whether a conversation is about another thing of the kind asked for: a guide to another city is no answer."""
     kinds = frozenset().union(*(one.types for one in entities)) if entities else frozenset()
     return any(type_of(identifier) in kinds for identifier in entity_ids)
+
+
+def _without_discourse(text: str) -> str:
+    """Words about the talking itself ("what did we settle", 结论) are in no message that they are asked about."""
+    left = _DISCOURSE.sub(" ", text)
+    return " ".join(left.split()) if re.search(r"\w", left) else ""
 
 
 def _left_over(resolution: Resolution) -> str:

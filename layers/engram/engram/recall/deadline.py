@@ -65,7 +65,7 @@ class PendingEmbedding:
         self.missing = wanted and future is None
 
     def result(self, *, patience_ms: float | None = None) -> bytes | None:
-        """The vector, b"" for none, or None if it has not come within `patience_ms` (all of the deadline by default)."""
+        """The vector, b"" for none, or None if it is not there within `patience_ms` (default: all of the deadline)."""
         if self._future is None:
             return b""
         left = self._deadline_ms - self._watch.ms()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from engram.domain.models import Conversation
 from engram.recall.conditions import Conditions, Tier, TypeOf, tier_of
 from engram.recall.timeline import Moment, recent
-from engram.resolve.models import Temporal, TemporalIntent
+from engram.resolve.models import Resolution, Temporal, TemporalIntent
 
 MAX_CONVERSATIONS = 100
 """Most conversations one answer enumerates."""
@@ -27,6 +27,10 @@ ONE = frozenset({TemporalIntent.PREVIOUS_RELATED, TemporalIntent.LATEST, Tempora
 _DEFINITE = re.compile(
     r"上+[一1]?[次回]|前[一几两]?次|上一?个?(?:对话|会话|聊天)|再上|last (?:time|conversation|chat|session)|"
     r"(?:time|one|conversation|chat|session)s? before|previous (?:time|conversation|chat|session|discussion)",
+    re.IGNORECASE,
+)
+_TALKED = re.compile(
+    r"[聊谈说讲提问]|讨论|对话|\b(?:talk|discuss|mention|chat|ask|told|tell|said|say|conversation|session)",
     re.IGNORECASE,
 )
 
@@ -84,15 +88,16 @@ def decided(found: Found, conditions: Conditions) -> bool:
 
 
 def by_relevance(
-    conversations: Sequence[Conversation], relevance: Mapping[str, float], floor: float
+    conversations: Sequence[Conversation], relevance: Mapping[str, float], floor: float, *, about: float = ABOUT
 ) -> tuple[Conversation, ...]:
     """Those with a message above the floor and not far below the best one, in the order given.
 
     Args:
         relevance: conversation id to the relevance of its best message, 0..1.
+        about: least share of the best conversation's relevance.
     """
     best = max((relevance.get(one.conversation_id, 0.0) for one in conversations), default=0.0)
-    border = max(floor, best * ABOUT)
+    border = max(floor, best * about)
     return tuple(one for one in conversations if relevance.get(one.conversation_id, 0.0) >= border > 0)
 
 
@@ -113,11 +118,14 @@ def choose(
     return Selection(newest[:MAX_CONVERSATIONS])
 
 
-def means_one(temporal: Temporal) -> bool:
-    """Whether the cue names one conversation (上次, last time) rather than the past at large (之前, before)."""
+def means_one(resolution: Resolution) -> bool:
+    """Whether the query names one conversation (上次, first time we talked), not the past at large (之前, before)."""
+    temporal = resolution.temporal
     if temporal.intent is TemporalIntent.PREVIOUS_RELATED:
         return temporal.nth > 1 or _DEFINITE.search(temporal.cue) is not None
-    return temporal.intent in ONE
+    if temporal.intent in ONE:
+        return _TALKED.search(resolution.query) is not None
+    return True
 
 
 def _one_of_each_reading(

@@ -64,6 +64,14 @@ class RecallReads:
             others=found,
         )
 
+    def rows(self, wanted: Sequence[Key]) -> Mapping[Key, Item]:
+        """Rows of the business, as they are. One batch get."""
+        return self._table.batch_get(wanted)
+
+    def has_items(self, scope: Scope) -> bool:
+        """Whether anything is known of a user without conversations. Two queries."""
+        return bool(self._reader.gists(scope, limit=1) or self._reader.memory_items(scope))
+
     def truth(
         self, scope: Scope, refs: Iterable[MessageRef], memories: Iterable[str] = (), gists: Iterable[Key] = ()
     ) -> Truth:

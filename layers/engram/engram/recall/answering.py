@@ -1,0 +1,294 @@
+"""Which messages answer: by what the query's time means, over the ids that its conditions name, or by relevance.
+
+Each path ends in candidates in the order of the answer; the table has the last word on every one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from engram.domain.documents import DocumentFilter, DocumentKind
+from engram.domain.models import Conversation, Message, MessageRef
+from engram.domain.scope import Scope
+from engram.recall.conditions import Conditions, Fold, Tier, TypeOf, conditions_of
+from engram.recall.features import QueryFeatures, features_of
+from engram.recall.fusion import Ranked
+from engram.recall.searching import Searcher, Trace
+from engram.recall.selection import (
+    ABOUT,
+    Found,
+    Selection,
+    by_conditions,
+    by_relevance,
+    choose,
+    decided,
+    means_one,
+)
+from engram.recall.timeline import Moment, eligible
+from engram.recall.verification import Candidate, ref_of
+from engram.recall.within import coverage, units_of
+from engram.resolve.models import Resolution, Temporal, TemporalIntent
+
+MAX_READ_WHOLE = 60
+"""Messages of the chosen conversations that are read without searching them. With its tombstones a batch get of
+DynamoDB takes 100 keys."""
+
+PENDING_LOOKED_AT = 200
+"""Newest messages, not yet indexed, that are matched one by one."""
+
+HEAD = 5
+"""Of a ranking: if none of these is relevant, nothing is."""
+
+ENOUGH_WORDS = 0.34
+"""Share of a question's words that a message must hold to answer before it is indexed."""
+
+Scores = dict[MessageRef, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One recall, understood.
+
+    Attributes:
+        conversations: all of the user's, oldest first by start, pending ones among them.
+        pending: messages that the index has not seen.
+    """
+
+    scope: Scope
+    resolution: Resolution
+    moment: Moment
+    conversations: tuple[Conversation, ...]
+    pending: tuple[Message, ...]
+    fold: Fold
+    type_of: TypeOf
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Messages that answer, in order of preference, not yet verified.
+
+    Attributes:
+        selection: conversations chosen by time and conditions; None when relevance alone decides.
+        whole: the candidates are all messages of the chosen conversations, to be ordered once they are read.
+        scores: 0..1, of messages that a search has ranked.
+        text: conversations whose messages match the words.
+        start, end: half-open range of the messages' own time, where the query's time is about that.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    selection: Selection | None = None
+    whole: bool = False
+    partial: bool = False
+    scores: Scores = field(default_factory=dict)
+    text: frozenset[str] = frozenset()
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+class Answering:
+    """Finds candidates. Holds no state between questions."""
+
+    def __init__(self, *, searcher: Searcher) -> None:
+        self._searcher = searcher
+
+    def answer(self, question: Question) -> Answer:
+        conditions = conditions_of(question.resolution, question.fold)
+        temporal = question.resolution.temporal
+        allowed = eligible(question.conversations, temporal, question.moment)
+        found = by_conditions(allowed, conditions, question.type_of)
+        if temporal.intent is TemporalIntent.NONE or _only_leans_on_time(temporal, conditions, found):
+            return self._by_relevance(question, conditions, found)
+        if temporal.intent is TemporalIntent.CURRENT_SESSION or not conditions.any:
+            answer = self._of(question, choose(allowed, temporal, conditions, question.moment), {})
+        elif decided(found, conditions):
+            answer = self._of(question, choose(found.conversations, temporal, conditions, question.moment), {})
+        else:
+            answer = self._by_words(question, conditions, allowed, found)
+        return _bounded(answer, temporal, question.moment)
+
+    def _by_relevance(self, question: Question, conditions: Conditions, found: Found) -> Answer:
+        """Every conversation is meant and the ranking decides; ids do only where no words match."""
+        where = DocumentFilter(kinds=(DocumentKind.MESSAGE,))
+        ranked = self._ranked(question, features_of(question.resolution), where)
+        floor = self._searcher.floor
+        fresh = _fresh(question, question.resolution.search_text, where)
+        relevance = {ref_of(one.document): one.relevance for one in ranked[:HEAD]} | fresh
+        if max(relevance.values(), default=0.0) >= floor:
+            text = frozenset(ref.conversation_id for ref, value in relevance.items() if value >= floor)
+            return Answer(_merged(ranked, fresh), scores={**_scaled(ranked), **fresh}, text=text)
+        if found.tier is Tier.FULL:
+            return self._of(question, Selection(tuple(reversed(found.conversations))), _scaled(ranked))
+        return Answer()
+
+    def _by_words(
+        self, question: Question, conditions: Conditions, allowed: Sequence[Conversation], found: Found
+    ) -> Answer:
+        """Ids do not settle it: the words that are left decide among the conversations that are still possible."""
+        temporal, floor = question.resolution.temporal, self._searcher.floor
+        base = found.conversations or without_contradiction(allowed, conditions, question.type_of)
+        if not base:
+            return Answer(selection=Selection(()))
+        full = found.tier is Tier.FULL
+        words = conditions.words if full and conditions.words else conditions.search_text
+        where = _filter(base, question)
+        ranked = self._ranked(question, replace(features_of(question.resolution), text=words), where)
+        fresh = _fresh(question, words, where)
+        relevance = _of_conversations(ranked, fresh)
+        about = 0.0 if temporal.intent is TemporalIntent.ALL_HISTORY else ABOUT
+        meant = by_relevance(base, relevance, floor, about=about)
+        named = _naming(base, conditions, ranked, question.fold)
+        if named:
+            meant = tuple(one for one in meant if one in named) or named
+        partial = (conditions.structured and not full) or (bool(conditions.names) and not named)
+        if not meant and found.tier is not Tier.NONE:
+            meant, partial = base, partial or not full or not conditions.entities
+        selection = choose(meant, temporal, conditions, question.moment)
+        text = frozenset(one.conversation_id for one in meant if relevance.get(one.conversation_id, 0.0) >= floor)
+        scores = {**_scaled(ranked), **fresh}
+        if found.tier is Tier.NONE and not means_one(question.resolution):
+            return _with_others(selection, ranked, fresh, scores, text, partial=partial)
+        return replace(self._of(question, selection, scores), partial=partial, text=text)
+
+    def _of(self, question: Question, selection: Selection, scores: Scores) -> Answer:
+        """Candidates of chosen conversations: all their messages where they are few, searched ones where not."""
+        chosen = selection.conversations
+        if sum(one.next_seq for one in chosen) <= MAX_READ_WHOLE:
+            refs = [MessageRef(one.conversation_id, seq) for one in chosen for seq in range(one.next_seq)]
+            return Answer(tuple(Candidate(ref, 0.0) for ref in refs), selection, whole=True, scores=scores)
+        where = _filter(chosen, question)
+        ranked = self._ranked(question, features_of(question.resolution), where, embed=bool(scores))
+        fresh = _fresh(question, question.resolution.search_text, where)
+        within = {**_scaled(ranked), **fresh}
+        return Answer(_covering(chosen, ranked, fresh), selection, scores=within)
+
+    def _ranked(
+        self, question: Question, features: QueryFeatures, where: DocumentFilter, *, embed: bool = True
+    ) -> tuple[Ranked, ...]:
+        vector = self._searcher.embed(features.text, question.trace) if embed else None
+        return self._searcher.ranked(question.scope, features, where, vector=vector, trace=question.trace)
+
+
+def without_contradiction(
+    allowed: Sequence[Conversation], conditions: Conditions, type_of: TypeOf
+) -> tuple[Conversation, ...]:
+    """Those that words may still find: not about another thing of the kind that was asked for."""
+    kinds = frozenset(kind for one in conditions.entities for kind in one.types)
+    return tuple(one for one in allowed if not any(type_of(identifier) in kinds for identifier in one.entity_ids))
+
+
+def _only_leans_on_time(temporal: Temporal, conditions: Conditions, found: Found) -> bool:
+    """Whether a range is about when something happened: that may be told later, so it ranks and does not filter."""
+    ranged = temporal.intent is TemporalIntent.TIME_RANGE and temporal.axis != "message"
+    return ranged and conditions.any and found.tier is not Tier.FULL
+
+
+def _bounded(answer: Answer, temporal: Temporal, moment: Moment) -> Answer:
+    if temporal.intent is not TemporalIntent.TIME_RANGE:
+        return answer
+    return replace(answer, start=temporal.start, end=temporal.end)
+
+
+def _filter(conversations: Sequence[Conversation], question: Question) -> DocumentFilter:
+    """Messages of these conversations, in the range that the query names."""
+    temporal = question.resolution.temporal
+    ranged = temporal.intent is TemporalIntent.TIME_RANGE
+    every = len(conversations) == len(question.conversations)
+    return DocumentFilter(
+        kinds=(DocumentKind.MESSAGE,),
+        conversation_ids=() if every else tuple(one.conversation_id for one in conversations),
+        start=temporal.start if ranged else None,
+        end=temporal.end if ranged else None,
+    )
+
+
+def _fresh(question: Question, words: str, where: DocumentFilter) -> Scores:
+    """Messages that the index has not seen and that hold enough of the words, by the share they hold."""
+    units = units_of(words, question.fold)
+    conversations = frozenset(where.conversation_ids)
+    found: Scores = {}
+    for message in question.pending[-PENDING_LOOKED_AT:]:
+        inside = (not conversations or message.conversation_id in conversations) and (
+            (where.start is None or message.created_at >= where.start)
+            and (where.end is None or message.created_at < where.end)
+        )
+        share = coverage(units, message.content, question.fold) if inside else 0.0
+        if share >= ENOUGH_WORDS:
+            found[message.ref] = max(share, 0.5)
+    return found
+
+
+def _scaled(ranked: Sequence[Ranked]) -> Scores:
+    """Scores of a ranking in 0..1, in its order."""
+    if not ranked:
+        return {}
+    top, last = ranked[0].score, ranked[-1].score
+    width = top - last
+    best = max(one.relevance for one in ranked[:HEAD])
+    return {ref_of(one.document): round(best * ((one.score - last) / width if width > 0 else 1.0), 6) for one in ranked}
+
+
+def _merged(ranked: Sequence[Ranked], fresh: Scores) -> tuple[Candidate, ...]:
+    """The ranking with the fresh messages in their places."""
+    scores = _scaled(ranked)
+    candidates = [Candidate(ref_of(one.document), scores[ref_of(one.document)], one) for one in ranked]
+    candidates += [Candidate(ref, score) for ref, score in fresh.items() if ref not in scores]
+    return tuple(sorted(candidates, key=lambda one: -one.score))
+
+
+def _covering(chosen: Sequence[Conversation], ranked: Sequence[Ranked], fresh: Scores) -> tuple[Candidate, ...]:
+    """The best of each conversation first, so that none is left out, then the rest by score."""
+    merged = _merged(ranked, fresh)
+    best: dict[str, Candidate] = {}
+    for one in merged:
+        best.setdefault(one.ref.conversation_id, one)
+    first = [best.get(one.conversation_id) or Candidate(MessageRef(one.conversation_id, 0), 0.0) for one in chosen]
+    taken = {one.ref for one in first}
+    return (*first, *(one for one in merged if one.ref not in taken))
+
+
+def _with_others(
+    selection: Selection,
+    ranked: Sequence[Ranked],
+    fresh: Scores,
+    scores: Scores,
+    text: frozenset[str],
+    *,
+    partial: bool,
+) -> Answer:
+    """What was found in the chosen conversation, then what was found elsewhere: the cue names no one conversation."""
+    chosen = {one.conversation_id for one in selection.conversations}
+    if not chosen:
+        return Answer(selection=selection, partial=partial)
+    merged = [
+        replace(one, score=(one.score + (one.ref.conversation_id in chosen)) / 2) for one in _merged(ranked, fresh)
+    ]
+    ordered = sorted(merged, key=lambda one: -one.score)
+    return Answer(tuple(ordered), selection, partial=partial, scores=scores, text=text)
+
+
+def _of_conversations(ranked: Iterable[Ranked], fresh: Scores) -> dict[str, float]:
+    """Relevance of each conversation: that of its best message."""
+    found: dict[str, float] = {}
+    pairs = [(ref_of(one.document), one.relevance) for one in ranked]
+    for ref, value in (*pairs, *fresh.items()):
+        found[ref.conversation_id] = max(found.get(ref.conversation_id, 0.0), value)
+    return found
+
+
+def _naming(
+    base: Sequence[Conversation], conditions: Conditions, ranked: Sequence[Ranked], fold: Fold
+) -> tuple[Conversation, ...]:
+    """Those in which a name that the catalogue does not know is written."""
+    if not conditions.names:
+        return ()
+    holding = {
+        one.document.conversation_id
+        for one in ranked
+        if any(name in fold(one.document.text) for name in conditions.names)
+    }
+    return tuple(
+        one for one in base if one.conversation_id in holding or set(conditions.names).intersection(one.unresolved)
+    )

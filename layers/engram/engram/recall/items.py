@@ -1,0 +1,108 @@
+"""The memory items and gists of an answer: found like messages, read from the table, kept only on standing evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from engram.domain.clock import to_text
+from engram.domain.documents import DocumentFilter, DocumentKind
+from engram.domain.models import Evidence, Message, MessageRef
+from engram.domain.scope import Scope
+from engram.domain.table import Key
+from engram.recall.answering import Answer, Question
+from engram.recall.bundle import Dropped, RecalledItem
+from engram.recall.features import features_of
+from engram.recall.fusion import Ranked
+from engram.recall.request import RecallRequest
+from engram.recall.searching import Searcher
+from engram.recall.verification import item_of_gist, item_of_memory, sources_of
+from engram.resolve.models import TemporalIntent
+from engram.store import keys
+from engram.store.recall_reads import Truth
+
+HITS = 50
+_PREFIX = 2
+"""Length of `g:` and `i:` in a document id."""
+
+
+class Items:
+    """Finds items. Holds no state between questions."""
+
+    def __init__(self, *, searcher: Searcher) -> None:
+        self._searcher = searcher
+
+    def find(self, question: Question, request: RecallRequest, answer: Answer) -> tuple[Ranked, ...]:
+        """Hits that bear on the question, best first; the encoder is asked only if it was asked for the messages."""
+        kinds = tuple(one for one in (DocumentKind.MEMORY, DocumentKind.GIST) if request.wants(one))
+        features = features_of(question.resolution)
+        if not kinds or not features.text:
+            return ()
+        asked = bool(question.trace.vectors)
+        vector = self._searcher.embed(features.text, question.trace) if asked else None
+        where = DocumentFilter(kinds=kinds)
+        found = self._searcher.ranked(question.scope, features, where, vector=vector, trace=question.trace, limit=HITS)
+        # Of a conversation that ids have chosen, what was learnt in it belongs to the answer whatever words it has.
+        chosen = answer.selection is not None and question.resolution.temporal.intent is not TemporalIntent.NONE
+        floor = 0.0 if chosen else self._searcher.floor
+        return tuple(one for one in found if one.relevance >= floor)[: request.limit]
+
+
+def memory_ids(hits: Iterable[Ranked]) -> list[str]:
+    return [one.document.doc_id[_PREFIX:] for one in hits if one.document.kind is DocumentKind.MEMORY]
+
+
+def gist_keys(scope: Scope, hits: Iterable[Ranked]) -> list[Key]:
+    return [
+        keys.gist(scope, to_text(one.document.occurred_at), one.document.doc_id[_PREFIX:])
+        for one in hits
+        if one.document.kind is DocumentKind.GIST
+    ]
+
+
+def cited(truth: Truth) -> list[MessageRef]:
+    """Messages that the items read stand on and that have not been read yet."""
+    rows: list[tuple[Evidence, ...]] = [one.evidence for one in truth.memories.values()]
+    rows += [one.evidence for one in truth.gists.values()]
+    wanted = dict.fromkeys(one.ref for evidence in rows for one in evidence)
+    return [ref for ref in wanted if ref not in truth.messages]
+
+
+def items_of(
+    hits: Sequence[Ranked],
+    truth: Truth,
+    messages: Mapping[MessageRef, Message],
+    dropped: Dropped,
+    *,
+    conversations: frozenset[str] | None,
+) -> tuple[RecalledItem, ...]:
+    """The items that the table confirms, in the order of `hits`.
+
+    Args:
+        conversations: keep only what was said in one of these; None keeps everything.
+    """
+    found: list[RecalledItem] = []
+    for hit in hits:
+        item = _item(hit, truth, messages)
+        if isinstance(item, str):
+            dropped.add(item)
+        elif conversations is None or any(one.conversation_id in conversations for one in item.evidence):
+            found.append(item)
+    return tuple(found)
+
+
+def _item(hit: Ranked, truth: Truth, messages: Mapping[MessageRef, Message]) -> RecalledItem | str:
+    """The item of a hit, or why it must not be answered."""
+    identifier, version = hit.document.doc_id[_PREFIX:], hit.document.version
+    score = round(hit.relevance, 6)
+    if hit.document.kind is DocumentKind.MEMORY:
+        memory = truth.memories.get(identifier)
+        if memory is None or memory.version != version:
+            return "gone" if memory is None else "version"
+        sources = sources_of(memory.evidence, messages)
+        return item_of_memory(memory, score, sources) if sources or memory.edited else "unsupported"
+    gist = truth.gists.get(identifier)
+    if gist is None or gist.version != version:
+        return "gone" if gist is None else "version"
+    sources = sources_of(gist.evidence, messages)
+    # A gist without evidence was entered by a person; one that has lost what it stood on is no longer supported.
+    return item_of_gist(gist, score, sources) if sources or not gist.evidence else "unsupported"

@@ -1,0 +1,290 @@
+"""Recall: from what a user wrote to conversations, items and evidence, each checked against the table at that moment.
+
+Open (one batch get, two queries), understand, find candidates, verify (one batch get), say what it is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from engram.domain.clock import Clock, NewId, Stopwatch
+from engram.domain.documents import DocumentKind
+from engram.domain.ids import derived_id
+from engram.domain.models import Message, MessageRef
+from engram.domain.scope import Scope
+from engram.domain.table import Item, Key
+from engram.recall.answering import MAX_READ_WHOLE, Answer, Answering, Question
+from engram.recall.bundle import (
+    Dropped,
+    EvidenceItem,
+    ExecutionStatus,
+    RecallBundle,
+    RecalledItem,
+    SupportStatus,
+)
+from engram.recall.carrying import carried_over
+from engram.recall.conditions import Conditions, conditions_of
+from engram.recall.fusion import Ranked
+from engram.recall.items import Items, cited, gist_keys, items_of, memory_ids
+from engram.recall.linking import linker
+from engram.recall.ordering import freshness_of, is_echo, ordered, within_range
+from engram.recall.references import references_of
+from engram.recall.request import RecallRequest
+from engram.recall.searching import Searcher, Trace
+from engram.recall.support import support_of
+from engram.recall.timeline import Moment, current_conversation, with_pending
+from engram.recall.verification import Candidate, refusal
+from engram.resolve.catalogue import Catalogue
+from engram.resolve.models import Resolution, ResolveContext
+from engram.store.recall_reads import Opening, RecallReads
+from engram.text.normalise import fold
+
+
+class QueryResolver(Protocol):
+    """The resolver of one business's catalogue."""
+
+    @property
+    def catalogue(self) -> Catalogue: ...
+
+    def resolve(self, query: str, context: ResolveContext) -> Resolution: ...
+
+
+class Catalogues(Protocol):
+    """Resolvers by business, current as of the row at `head_key`."""
+
+    def head_key(self, business_id: str) -> Key: ...
+
+    def resolver(self, business_id: str, head: Item | None) -> QueryResolver: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRules:
+    """What can be set about recall.
+
+    Attributes:
+        timezone: IANA name, where a request gives none.
+        conversation_gap: silence after which a session's next message begins a new conversation.
+        deadline_ms: for one leg of a search, and for the encoder.
+    """
+
+    timezone: str = "UTC"
+    conversation_gap: timedelta = timedelta(minutes=30)
+    deadline_ms: float = 2_000.0
+
+
+@dataclass(slots=True)
+class _Verified:
+    """What the table has confirmed."""
+
+    evidence: tuple[EvidenceItem, ...] = ()
+    items: tuple[RecalledItem, ...] = ()
+    dropped: Dropped = field(default_factory=Dropped)
+
+
+MAX_ATTEMPTS = 3
+"""How often another conversation is chosen when all messages of the chosen one turn out to be gone."""
+
+SPARE = 10
+"""Candidates read beyond the limit, so that dropped ones are replaced without another round trip."""
+
+
+class RecallService:
+    """See the module. Shared between threads; holds no state between recalls but its parts' caches."""
+
+    def __init__(
+        self,
+        *,
+        reads: RecallReads,
+        searcher: Searcher,
+        catalogues: Catalogues,
+        clock: Clock,
+        new_id: NewId,
+        rules: RecallRules | None = None,
+    ) -> None:
+        self._reads = reads
+        self._catalogues = catalogues
+        self._answering = Answering(searcher=searcher)
+        self._items = Items(searcher=searcher)
+        self._clock = clock
+        self._new_id = new_id
+        self._rules = rules or RecallRules()
+
+    def recall(self, scope: Scope, request: RecallRequest) -> RecallBundle:
+        """Conversations, items and evidence that answer `request`; an unknown user gets an empty bundle."""
+        total, trace = Stopwatch(), Trace()
+        as_of = self._clock()
+        opening = self._reads.opening(scope, request.session_id, [self._catalogues.head_key(scope.business_id)])
+        trace.took("state", total)
+        watch = Stopwatch()
+        resolver = self._resolver(scope.business_id, opening.others)
+        question = self._understood(scope, request, opening, resolver, as_of, trace)
+        trace.took("resolve", watch)
+        catalogue = resolver.catalogue
+        answer, verified = self._answered(question, request)
+        bundle = self._bundle(question, request, answer, verified, catalogue, as_of)
+        trace.timings["total"] = total.ms()
+        return replace(bundle, timings={stage: round(ms, 3) for stage, ms in trace.timings.items()})
+
+    def resolve(self, scope: Scope, request: RecallRequest) -> Resolution:
+        """How `request` is understood, without an answer. One batch get."""
+        key = self._catalogues.head_key(scope.business_id)
+        resolver = self._resolver(scope.business_id, self._reads.rows([key]))
+        return self._resolution(request, resolver, self._clock())
+
+    # Understanding ------------------------------------------------------------------------------------
+
+    def _resolver(self, business_id: str, rows: Mapping[Key, Item]) -> QueryResolver:
+        return self._catalogues.resolver(business_id, rows.get(self._catalogues.head_key(business_id)))
+
+    def _understood(
+        self,
+        scope: Scope,
+        request: RecallRequest,
+        opening: Opening,
+        resolver: QueryResolver,
+        as_of: datetime,
+        trace: Trace,
+    ) -> Question:
+        now = request.now or as_of
+        gap = self._rules.conversation_gap
+        catalogue = resolver.catalogue
+        link = linker(resolver, self._context(request, now))
+        current = current_conversation(opening.conversations, opening.current_id, now=now, gap=gap)
+        return Question(
+            scope=scope,
+            resolution=self._resolution(request, resolver, as_of),
+            moment=Moment(now, request.now is not None, request.session_id, current),
+            conversations=with_pending(opening.conversations, opening.pending, link),
+            pending=opening.pending,
+            fold=fold,
+            type_of=lambda identifier: getattr(catalogue.entities.get(identifier), "type", ""),
+            trace=trace,
+        )
+
+    def _resolution(self, request: RecallRequest, resolver: QueryResolver, as_of: datetime) -> Resolution:
+        context = self._context(request, request.now or as_of)
+        said = [one.content for one in request.recent_messages if one.role == "user"]
+        resolution = resolver.resolve(request.query, context)
+        return carried_over(resolution, said, lambda text: resolver.resolve(text, replace(context, recent=())))
+
+    def _context(self, request: RecallRequest, now: datetime) -> ResolveContext:
+        recent = tuple(one.content for one in request.recent_messages)
+        return ResolveContext(now=now, timezone=request.timezone or self._rules.timezone, recent=recent)
+
+    # Answering and verifying --------------------------------------------------------------------------
+
+    def _answered(self, question: Question, request: RecallRequest) -> tuple[Answer, _Verified]:
+        """The answer, and what of it the table confirms; another conversation if nothing is left of the chosen one."""
+        dropped = Dropped()
+        answer, verified = Answer(), _Verified()
+        for _ in range(MAX_ATTEMPTS):
+            answer = self._answering.answer(question)
+            hits = self._items.find(question, request, answer)
+            watch = Stopwatch()
+            verified = self._verified(question, request, answer, hits, dropped)
+            question.trace.took("verify", watch)
+            chosen = answer.selection.conversations if answer.selection else ()
+            if not (answer.whole and chosen) or verified.evidence or verified.items:
+                break
+            gone = {one.conversation_id for one in chosen}
+            left = tuple(one for one in question.conversations if one.conversation_id not in gone)
+            question = replace(question, conversations=left)
+        return answer, verified
+
+    def _verified(
+        self, question: Question, request: RecallRequest, answer: Answer, hits: Sequence[Ranked], dropped: Dropped
+    ) -> _Verified:
+        scope = question.scope
+        candidates = answer.candidates if request.wants(DocumentKind.MESSAGE) or answer.whole else ()
+        first = candidates if answer.whole else candidates[: request.limit + SPARE]
+        truth = self._reads.truth(
+            scope, [one.ref for one in first], memories=memory_ids(hits), gists=gist_keys(scope, hits)
+        )
+        messages = dict(truth.messages)
+        if further := cited(truth):
+            messages |= self._reads.truth(scope, further).messages
+        confirmed = self._confirmed(question, first, truth.messages, answer, dropped)
+        rest = candidates[len(first) :]
+        while rest and len(confirmed) < request.limit:
+            page, rest = rest[:MAX_READ_WHOLE], rest[MAX_READ_WHOLE:]
+            more = self._reads.truth(scope, [one.ref for one in page]).messages
+            confirmed += self._confirmed(question, page, more, answer, dropped)
+        evidence = ordered(confirmed, answer, question, request)
+        kept = answer.selection.conversations if answer.selection is not None else None
+        limited = None if kept is None else frozenset(one.conversation_id for one in kept)
+        items = items_of(hits, truth, messages, dropped, conversations=limited)
+        return _Verified(evidence if request.wants(DocumentKind.MESSAGE) else (), items, dropped)
+
+    def _confirmed(
+        self,
+        question: Question,
+        candidates: Sequence[Candidate],
+        messages: Mapping[MessageRef, Message],
+        answer: Answer,
+        dropped: Dropped,
+    ) -> list[tuple[Candidate, Message]]:
+        confirmed = []
+        for one in candidates:
+            message = messages.get(one.ref)
+            reason = refusal(one.hit, message)
+            if message is None or reason:
+                # A conversation's seqs need not all be there: only what an index claimed counts as dropped.
+                dropped.add(reason, 1 if one.hit is not None else 0)
+            elif is_echo(message, question):
+                dropped.add("echo")
+            elif within_range(message, answer, question.moment):
+                confirmed.append((one, message))
+        return confirmed
+
+    # Saying what it is worth --------------------------------------------------------------------------
+
+    def _bundle(
+        self,
+        question: Question,
+        request: RecallRequest,
+        answer: Answer,
+        verified: _Verified,
+        catalogue: Catalogue,
+        as_of: datetime,
+    ) -> RecallBundle:
+        conditions = conditions_of(question.resolution, question.fold)
+        references = references_of(
+            answer,
+            verified.evidence,
+            question.conversations,
+            conditions,
+            catalogue,
+            question.resolution.temporal.intent,
+        )
+        support = self._support(question, answer, verified, conditions)
+        trace = question.trace
+        query_id = self._new_id()
+        explain = {"trace": question.resolution.trace, "dropped": dict(verified.dropped.counts)}
+        return RecallBundle(
+            query_id=query_id,
+            bundle_id=derived_id("bundle", query_id),
+            execution_status=ExecutionStatus.DEGRADED if trace.missing else ExecutionStatus.COMPLETE,
+            support_status=support,
+            resolution=question.resolution,
+            conversation_refs=references,
+            items=verified.items,
+            evidence=verified.evidence,
+            freshness=freshness_of(question.pending, as_of),
+            timings={},
+            missing=tuple(trace.missing),
+            explain=explain if request.explain else None,
+        )
+
+    def _support(
+        self, question: Question, answer: Answer, verified: _Verified, conditions: Conditions
+    ) -> SupportStatus:
+        if not question.conversations and not self._reads.has_items(question.scope):
+            return SupportStatus.EMPTY
+        chosen = answer.selection.conversations if answer.selection else ()
+        relevant = answer.text.union(one.conversation_id for one in chosen)
+        shown = {one.conversation_id for one in verified.evidence} & relevant
+        behind = [one for one in question.conversations if one.conversation_id in shown]
+        return support_of(answer, conditions, behind, found=bool(verified.evidence or verified.items))
