@@ -45,6 +45,12 @@ class NotFound(EngramError):
     code, status = "NOT_FOUND", 404
 
 
+class Gone(NotFound):
+    """It was there and has been deleted since (410)."""
+
+    code, status = "GONE", 410
+
+
 class Conflict(EngramError):
     """The request contradicts what is stored: a reused request id, a lost race (409)."""
 

@@ -5,10 +5,13 @@ Every read that returns something a user said or something derived from it passe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from engram.domain.models import Evidence, MessageRef
+
+USER_MARK = "user"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,9 @@ class Tombstones:
         conversations: ids being purged.
         messages: `conversation:seq` of messages being purged.
         rows: `slot:<id>`, `event:<id>`, `memory:<id>` being purged.
+        purging: what is being purged (`user`, `conversation:<id>`, `message:<conversation>:<seq>`, a row) to the
+            operation that does it: asked for again meanwhile, it is the same deletion.
+        erased_at: when the user was last deleted; work that was asked for before brings nothing back.
     """
 
     epoch: int = 0
@@ -29,6 +35,13 @@ class Tombstones:
     messages: frozenset[str] = frozenset()
     rows: frozenset[str] = frozenset()
     version: int = 0
+    purging: Mapping[str, str] = field(default_factory=dict)
+    erased_at: datetime | None = None
+
+    @property
+    def erasing(self) -> bool:
+        """Whether a deleted user's rows are still being purged: until then nothing new is written under its id."""
+        return USER_MARK in self.purging
 
     def shows_row(self, epoch: int) -> bool:
         """Whether a row written under `epoch` belongs to the user as it is now."""
@@ -56,9 +69,18 @@ class Tombstones:
         messages: Iterable[MessageRef] = (),
         rows: Iterable[str] = (),
         everything: bool = False,
+        by: str = "",
+        at: datetime | None = None,
     ) -> Tombstones:
-        """The tombstones after one more deletion."""
+        """The tombstones after one more deletion.
+
+        Args:
+            by: the operation that will purge; "" if nothing is left to purge.
+            at: when a whole user was deleted.
+        """
         epoch = self.epoch + 1
+        conversations, messages, rows = tuple(conversations), tuple(messages), tuple(rows)
+        marks = _marks(conversations, messages, rows, everything=everything) if by else ()
         return replace(
             self,
             epoch=epoch,
@@ -67,6 +89,8 @@ class Tombstones:
             messages=self.messages.union(mark(ref) for ref in messages),
             rows=self.rows.union(rows),
             version=self.version + 1,
+            purging={**self.purging, **dict.fromkeys(marks, by)},
+            erased_at=at if everything else self.erased_at,
         )
 
     def purged(
@@ -75,17 +99,38 @@ class Tombstones:
         conversations: Iterable[str] = (),
         messages: Iterable[MessageRef] = (),
         rows: Iterable[str] = (),
+        everything: bool = False,
     ) -> Tombstones:
-        """The tombstones once the rows are gone; the epochs stay."""
+        """The tombstones once the rows are gone; the epochs stay. With the user's rows every other mark goes too."""
+        if everything:
+            return Tombstones(self.epoch, self.erased_epoch, version=self.version + 1, erased_at=self.erased_at)
+        conversations, messages, rows = tuple(conversations), tuple(messages), tuple(rows)
+        done = set(_marks(conversations, messages, rows, everything=False))
         return replace(
             self,
             conversations=self.conversations.difference(conversations),
             messages=self.messages.difference(mark(ref) for ref in messages),
             rows=self.rows.difference(rows),
             version=self.version + 1,
+            purging={mark: by for mark, by in self.purging.items() if mark not in done},
         )
 
 
 def mark(ref: MessageRef) -> str:
     """A message reference as one string."""
     return f"{ref.conversation_id}:{ref.seq}"
+
+
+def conversation_mark(conversation_id: str) -> str:
+    return f"conversation:{conversation_id}"
+
+
+def message_mark(ref: MessageRef) -> str:
+    return f"message:{mark(ref)}"
+
+
+def _marks(
+    conversations: Iterable[str], messages: Iterable[MessageRef], rows: Iterable[str], *, everything: bool
+) -> tuple[str, ...]:
+    user = (USER_MARK,) if everything else ()
+    return (*user, *map(conversation_mark, conversations), *map(message_mark, messages), *rows)

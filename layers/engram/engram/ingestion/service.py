@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from engram.domain.clock import Clock
-from engram.domain.errors import ConditionFailed, Conflict, Throttled, Unavailable
+from engram.domain.errors import ConditionFailed, Conflict, Gone, NotFound, Throttled, Unavailable
 from engram.domain.ids import content_hash, derived_id
 from engram.domain.models import (
     Conversation,
@@ -29,13 +29,14 @@ from engram.domain.models import (
 )
 from engram.domain.scope import Scope
 from engram.domain.table import Item, Key
+from engram.domain.visibility import Tombstones
 from engram.ingestion.checks import check_request
 from engram.ingestion.grouping import Placement, place
 from engram.ingestion.models import Accepted, IngestionRequest
 from engram.observability import log
 from engram.ports import BlobStore, Table, WorkQueue
 from engram.store import keys, limits
-from engram.store.commits import AcceptCommit, Commits
+from engram.store.commits import AcceptCommit, Commits, epoch_check
 from engram.store.items import decode, encode
 from engram.store.operations import Operations
 from engram.store.reader import UserState, tombstones_of, user_of
@@ -79,39 +80,71 @@ class IngestionService:
         self._gap = gap
         self._pause = pause
 
-    def accept(self, scope: Scope, request: IngestionRequest) -> Accepted:
+    def accept(self, scope: Scope, request: IngestionRequest, *, asked_at: datetime | None = None) -> Accepted:
         """Keeps the messages and queues the work.
+
+        Args:
+            asked_at: when somebody asked for this, if not just now. What was asked for before the user was deleted
+                is not kept.
 
         Raises:
             InvalidInput, Unprocessable, TooLarge: the request cannot be kept; says which field and why.
             Conflict: the request id was used for another request, or the conversation is another session's.
+            Gone: the user was deleted after `asked_at`.
             Throttled: too many requests of this user at once; nothing was kept.
+            Unavailable: the user was deleted a moment ago and its rows are still being purged.
         """
         check_request(request)
         request_hash = hash_of(request)
         for attempt in range(_ATTEMPTS):
             found = self._find(scope, request)
+            if found.state.tombstones.erasing:
+                self._wait(attempt)
+                continue
+            check_not_erased(found.state.tombstones, asked_at)
             if found.request is not None:
                 return self._known(scope, request, request_hash, found.request)
             commit = self._prepare(scope, request, request_hash, found)
             try:
                 self._commits.accept(scope, commit)
             except ConditionFailed:
-                self._pause(random.uniform(0, 0.01 * 2 ** min(attempt, 5)))
+                self._wait(attempt)
                 continue
             self.send(scope, commit.operation.operation_id)
             conversation = commit.messages[-1].conversation_id
             return Accepted(commit.operation.operation_id, request.request_id, conversation, OperationStatus.ACCEPTED)
+        if found.state.tombstones.erasing:
+            raise Unavailable("the user was deleted and is still being purged", code="USER_BEING_ERASED")
         raise Throttled("too many requests of this user at once")
 
+    def _wait(self, attempt: int) -> None:
+        self._pause(random.uniform(0, 0.01 * 2 ** min(attempt, 5)))
+
     def flush(self, scope: Scope, *, request_id: str) -> Accepted:
-        """Queues the distillation of what is buffered. The same request id is the same flush."""
+        """Queues the distillation of what is buffered. The same request id is the same flush.
+
+        Raises:
+            NotFound: nothing is known of the user.
+        """
         operation = self.new_operation(scope, OperationKind.FLUSH, request_id)
-        present = self._operations.create(scope, operation)
+        present = self._create(scope, operation)
         if not present.status.final:
             self.send(scope, present.operation_id)
         duplicate = present is not operation
         return Accepted(present.operation_id, request_id, "", present.status, duplicate=duplicate)
+
+    def _create(self, scope: Scope, operation: Operation) -> Operation:
+        """Creates an operation of a user that is there; a deletion in between leaves no trace of it."""
+        for _ in range(_ATTEMPTS):
+            found = self._table.batch_get([keys.user(scope), keys.tombstones(scope)])
+            tombstones = tombstones_of(found.get(keys.tombstones(scope)))
+            if user_of(found.get(keys.user(scope)), tombstones) is None:
+                raise NotFound("nothing is known of this user", field="user_id")
+            try:
+                return self._operations.create(scope, operation, epoch_check(scope, tombstones))
+            except ConditionFailed:
+                continue
+        raise Throttled("too many deletions of this user at once")
 
     def retry(self, business_id: str, operation_id: str) -> Operation | None:
         """Redrives a failed operation; others are returned as they are. None if there is no such operation."""
@@ -227,6 +260,12 @@ class IngestionService:
             else:
                 inline += size
         return kept
+
+
+def check_not_erased(tombstones: Tombstones, asked_at: datetime | None) -> None:
+    """Raises Gone for work that was asked for before its user was deleted."""
+    if asked_at is not None and tombstones.erased_at is not None and asked_at <= tombstones.erased_at:
+        raise Gone("the user was deleted after this was asked for", field="user_id")
 
 
 def hash_of(request: IngestionRequest) -> str:

@@ -141,11 +141,27 @@ def operation(business_id: str, operation_id: str) -> Key:
     return Key(join("O", business_id, operation_id), "OP")
 
 
+CHILDREN = "PART#"
+
+
+def children(business_id: str, operation_id: str, number: int) -> Key:
+    """Operations that one operation gave rise to, some hundred a row."""
+    return Key(operation(business_id, operation_id).pk, f"{CHILDREN}{number:08d}")
+
+
 REQUESTS = "REQ#"
 
 
 def request(scope: Scope, request_id: str) -> Key:
     return Key(user_partition(scope), REQUESTS + escape(request_id))
+
+
+USER_OPERATIONS = "OP#"
+
+
+def operation_of_user(scope: Scope, operation_id: str) -> Key:
+    """Names an operation that no request record names, so that a deletion finds it without a search."""
+    return Key(user_partition(scope), USER_OPERATIONS + escape(operation_id))
 
 
 METERS = "METER#"
@@ -207,8 +223,9 @@ def api_key(business_id: str, key_id: str) -> Key:
     return Key(business_partition(business_id), API_KEYS + escape(key_id))
 
 
-def business_meter(business_id: str, day: str) -> Key:
-    return Key(business_partition(business_id), METERS + day)
+def business_meter(business_id: str, day: str, shard: str) -> Key:
+    """A part of a business's day: one row for all would be written by everybody at once."""
+    return Key(business_partition(business_id), METERS + join(day, shard))
 
 
 # The sparse index ----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from engram.domain.clock import Clock, to_text
 from engram.domain.errors import ConditionFailed, NotFound, Throttled
 from engram.domain.models import Operation, OperationStatus
 from engram.domain.scope import Scope
-from engram.domain.table import Absent, Item, Put, VersionIs
+from engram.domain.table import Absent, Item, Put, VersionIs, Write
 from engram.ports import Table
 from engram.store import keys
 from engram.store.items import decode, encode
@@ -20,6 +20,7 @@ KEPT_AFTER_END = timedelta(days=30)
 
 Change = Callable[[Operation], Operation]
 _ATTEMPTS = 8
+_OWN_WRITES = 2
 
 
 class Operations:
@@ -37,13 +38,25 @@ class Operations:
         item = self._table.get(keys.operation(business_id, operation_id))
         return decode(item, Operation) if item else None
 
-    def create(self, scope: Scope, operation: Operation) -> Operation:
-        """Writes a new operation; one that exists already is returned as it is."""
+    def create(self, scope: Scope, operation: Operation, *others: Write) -> Operation:
+        """Writes a new operation, with `others` or not at all; one that exists already is returned as it is.
+
+        Raises:
+            ConditionFailed: one of `others` lost; its index counts from 0.
+        """
         try:
-            self._table.transact([Put(self.item(scope, operation), Absent())])
-        except ConditionFailed:
+            self._table.transact([Put(self.item(scope, operation), Absent()), self.named(scope, operation), *others])
+        except ConditionFailed as lost:
+            if lost.index >= _OWN_WRITES:
+                raise ConditionFailed(lost.index - _OWN_WRITES) from None
             return self._existing(scope, operation.operation_id)
         return operation
+
+    def named(self, scope: Scope, operation: Operation) -> Put:
+        """The user's own record of an operation that no request record names."""
+        key = keys.operation_of_user(scope, operation.operation_id)
+        expires = int((operation.created_at + KEPT_AFTER_END * 3).timestamp())
+        return Put(Item(key, {"operation_id": operation.operation_id}, expires_at=expires))
 
     def change(self, scope: Scope, operation_id: str, change: Change) -> Operation:
         """Applies `change` to the operation as it is now; again if somebody else changed it meanwhile.
