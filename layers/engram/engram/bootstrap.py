@@ -11,6 +11,7 @@ import threading
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from zoneinfo import ZoneInfo
 
 from engram.domain.clock import Clock, system_clock
 from engram.settings import Settings
@@ -22,13 +23,17 @@ if TYPE_CHECKING:
     from engram.adapters.aws import LazyClient
     from engram.adapters.local_queue import LocalQueue
     from engram.adapters.partition_index import PartitionIndex
+    from engram.context.events import EventSearch
+    from engram.context.profiles import HotProfiles
+    from engram.context.service import ContextService
     from engram.extraction.distilling import DistilStage
     from engram.extraction.indexing import IndexStage
     from engram.extraction.projection import Projector
     from engram.extraction.worker import Extractor
     from engram.ingestion.service import IngestionService
     from engram.lifecycle.sweep import Sweep
-    from engram.ports import BlobStore, Distiller, Embedder, ProfileCache, SearchIndex, Table, WorkQueue
+    from engram.ports import BlobStore, Distiller, Embedder, ProfileCache, ProfileFilter, SearchIndex, Table, WorkQueue
+    from engram.store.businesses import BusinessConfigs
     from engram.store.commits import Commits
     from engram.store.meter import TableMeter
     from engram.store.operations import Operations
@@ -262,6 +267,55 @@ class Services:
         from engram.adapters.secrets_manager import SecretsManagerSecret
 
         return SecretsManagerSecret(secret_id, client=self._client("secretsmanager"))
+
+    # Profile and context ----------------------------------------------------------------------------
+
+    @part
+    def business_configs(self) -> BusinessConfigs:
+        from engram.store.businesses import BusinessConfigs
+
+        return BusinessConfigs(
+            table=self.table, service_config=self.settings.profile_config, language=self.settings.language
+        )
+
+    @part
+    def hot_profiles(self) -> HotProfiles:
+        from engram.context.profiles import HotProfiles
+
+        return HotProfiles(
+            cache=self.cache,
+            reader=lambda: self.reader,
+            rules_of=lambda business_id: self.business_configs.rules(business_id),
+            zone=ZoneInfo(self.settings.timezone),
+        )
+
+    @part
+    def event_search(self) -> EventSearch:
+        from engram.context.events import EventSearch
+
+        return EventSearch(
+            embedder=self.embedder,
+            index=self.remote_index or self.rows_index,
+            reader=lambda: self.reader,
+            zone=ZoneInfo(self.settings.timezone),
+            deadline_ms=self.settings.deadline_ms,
+        )
+
+    @part
+    def context(self) -> ContextService:
+        from engram.context.service import ContextService
+
+        return ContextService(
+            profiles=self.hot_profiles,
+            search=lambda: self.event_search,
+            profile_filter=lambda: self.profile_filter,
+            language_of=lambda business_id: self.business_configs.rules(business_id).language,
+            clock=self.clock,
+        )
+
+    @part
+    def profile_filter(self) -> ProfileFilter | None:
+        return None
 
     # Write path -------------------------------------------------------------------------------------
 

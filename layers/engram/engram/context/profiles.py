@@ -43,12 +43,15 @@ class HotProfiles:
     """The only way to and from the profile cache.
 
     Args:
+        cache: None where none is configured: then every read is one of the table.
         reader: gives the table's reader when it is needed: a hit needs none.
         rules_of: the business's rules, strongly read.
         zone: in which gists are dated.
     """
 
-    def __init__(self, *, cache: ProfileCache, reader: Callable[[], Reader], rules_of: RulesOf, zone: tzinfo) -> None:
+    def __init__(
+        self, *, cache: ProfileCache | None, reader: Callable[[], Reader], rules_of: RulesOf, zone: tzinfo
+    ) -> None:
         self._cache = cache
         self._reader = reader
         self._rules_of = rules_of
@@ -59,7 +62,7 @@ class HotProfiles:
 
     def get(self, scope: Scope) -> LoadedProfile:
         """The user's hot profile. One cache round trip on a hit; otherwise the table answers and fills the cache."""
-        entry = self._cache.get(scope)
+        entry = self._cache.get(scope) if self._cache is not None else None
         found = self._decode(scope, entry) if entry is not None else None
         return LoadedProfile(found) if found is not None else self._load(scope)
 
@@ -69,13 +72,16 @@ class HotProfiles:
         Raises:
             Unavailable: the table does not answer.
         """
+        if self._cache is None:
+            return
         found = self._read(scope)
         if found is not None:
             self._cache.put(scope, found.entry())
 
     def forget(self, scope: Scope, *, epoch: int) -> None:
         """Drops the entry; the cache takes nothing of an older epoch after this."""
-        self._cache.forget(scope, epoch=epoch)
+        if self._cache is not None:
+            self._cache.forget(scope, epoch=epoch)
 
     def _decode(self, scope: Scope, entry: CacheEntry) -> HotProfile | None:
         with self._lock:
@@ -103,7 +109,7 @@ class HotProfiles:
             loaded = self._assembled(scope)
         except Unavailable:
             return LoadedProfile(None, (PROFILE, EVENTS))
-        if loaded.profile is not None and not loaded.lost:
+        if self._cache is not None and loaded.profile is not None and not loaded.lost:
             self._cache.put(scope, loaded.profile.entry())
         return loaded
 

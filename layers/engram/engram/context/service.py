@@ -151,10 +151,10 @@ class ContextService:
     def _event_line(
         self, scope: Scope, request: ContextRequest, profile: HotProfile, lost: bool
     ) -> Callable[[], _EventLine]:
-        """Begins the event line; the answer waits for it. Without chats there is nothing to wait for."""
+        """Begins the event line; the answer waits for it. Without chats or gists there is nothing to wait for."""
         since = self._clock() - timedelta(days=request.time_range_in_days)
         recent = _recent(profile, request, since)
-        if not request.chats or lost:
+        if not request.chats or lost or not profile.gists:
             return lambda: _EventLine(recent, ())
         future = self._beside().submit(self._search_events, scope, request, profile, since, recent)
         return future.result

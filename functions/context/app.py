@@ -1,0 +1,28 @@
+"""GET and POST /api/v1/users/context/{user_id}: the block for the system prompt."""
+
+from engram.access.scopes import KeyScope, needs
+from engram.api.context_body import context_body
+from engram.api.http import entrypoint, json_body, query_values, resolver, scope_of
+from engram.api.memobase import enveloped
+from engram.bootstrap import services
+from engram.context.request import from_json, from_query
+
+app = resolver()
+
+
+@app.get("/api/v1/users/context/<user_id>")
+@enveloped
+def read_context(user_id: str) -> dict:
+    scope = scope_of(app, user_id)
+    return context_body(services().context.context(scope, from_query(query_values(app))))
+
+
+@app.post("/api/v1/users/context/<user_id>")
+@enveloped
+@needs(KeyScope.READ)
+def ask_for_context(user_id: str) -> dict:
+    scope = scope_of(app, user_id)
+    return context_body(services().context.context(scope, from_json(json_body(app))))
+
+
+handler = entrypoint(app)
