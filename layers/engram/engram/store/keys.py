@@ -228,6 +228,34 @@ def business_meter(business_id: str, day: str, shard: str) -> Key:
     return Key(business_partition(business_id), METERS + join(day, shard))
 
 
+def catalogue_head(business_id: str) -> Key:
+    """Version of the business's catalogue: one read tells whether a compiled copy is current."""
+    return Key(business_partition(business_id), "CATALOGUE")
+
+
+CATALOGUE_TOPICS = "TOPIC#"
+CATALOGUE_ENTITIES = "ENTITY#"
+CATALOGUE_WORDS = "HEAD#"
+
+
+def catalogue_partition(business_id: str) -> str:
+    """What a business has changed of the shipped catalogue."""
+    return join("B", business_id, "CATALOGUE")
+
+
+def catalogue_topic(business_id: str, topic_id: str) -> Key:
+    return Key(catalogue_partition(business_id), CATALOGUE_TOPICS + escape(topic_id))
+
+
+def catalogue_entity(business_id: str, entity_id: str) -> Key:
+    return Key(catalogue_partition(business_id), CATALOGUE_ENTITIES + escape(entity_id))
+
+
+def catalogue_word(business_id: str, word: str) -> Key:
+    """A word that alone may mean one of several topics."""
+    return Key(catalogue_partition(business_id), CATALOGUE_WORDS + escape(word))
+
+
 # The sparse index ----------------------------------------------------------------------------------
 
 
@@ -262,3 +290,17 @@ def scope_of_listing(sort_key: str) -> Scope:
     """The scope named by an index sort key of `buffer_due` or `operation_listing`."""
     parts = sort_key.split(SEPARATOR)
     return Scope(unescape(parts[1]), unescape(parts[2]))
+
+
+def unresolved_in(business_id: str) -> str:
+    """Index partition of conversations in which names stand that the catalogue does not know."""
+    return join("UNRESOLVED", business_id)
+
+
+def unresolved_listing(scope: Scope, conversation_id: str) -> IndexKey:
+    return IndexKey(unresolved_in(scope.business_id), join(scope.user_id, conversation_id))
+
+
+def user_of_listing(sort_key: str) -> str:
+    """The user named by an index sort key of `user_listing` or `unresolved_listing`."""
+    return unescape(sort_key.split(SEPARATOR)[0])
