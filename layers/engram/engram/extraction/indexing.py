@@ -7,7 +7,7 @@ a read still finds them in the table, and the redelivered operation writes the s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Protocol
 
@@ -20,7 +20,7 @@ from engram.extraction.projection import Projector
 from engram.observability import log
 from engram.ports import Embedder
 from engram.recall.indexing import documents_of_messages, embedding_text
-from engram.resolve.models import ResolveContext
+from engram.resolve.models import ResolveContext, Subjects
 from engram.store.commits import Commits, IndexCommit
 from engram.store.reader import Reader
 from engram.text.vectors import to_float16
@@ -31,16 +31,6 @@ _TITLE_CHARACTERS = 80
 _ATTEMPTS = 10
 
 CountTokens = Callable[[str], int]
-
-
-@dataclass(frozen=True, slots=True)
-class Subjects:
-    """What messages are about, as the resolver reads it."""
-
-    entity_ids: tuple[str, ...] = ()
-    topic_ids: tuple[str, ...] = ()
-    candidate_ids: tuple[str, ...] = ()
-    unresolved: tuple[str, ...] = ()
 
 
 class SubjectReader(Protocol):

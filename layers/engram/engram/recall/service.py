@@ -29,7 +29,6 @@ from engram.recall.carrying import carried_over
 from engram.recall.conditions import Conditions, conditions_of
 from engram.recall.fusion import Ranked
 from engram.recall.items import Items, cited, gist_keys, items_of, memory_ids
-from engram.recall.linking import linker
 from engram.recall.ordering import freshness_of, is_echo, ordered, within_range
 from engram.recall.references import references_of
 from engram.recall.request import RecallRequest
@@ -38,7 +37,7 @@ from engram.recall.support import support_of
 from engram.recall.timeline import Moment, current_conversation, with_pending
 from engram.recall.verification import Candidate, refusal
 from engram.resolve.catalogue import Catalogue
-from engram.resolve.models import Resolution, ResolveContext
+from engram.resolve.models import Resolution, ResolveContext, Subjects
 from engram.store.recall_reads import Opening, RecallReads
 from engram.text.normalise import fold
 
@@ -50,6 +49,8 @@ class QueryResolver(Protocol):
     def catalogue(self) -> Catalogue: ...
 
     def resolve(self, query: str, context: ResolveContext) -> Resolution: ...
+
+    def subjects(self, messages: Sequence[Message], context: ResolveContext) -> Subjects: ...
 
 
 class Catalogues(Protocol):
@@ -86,6 +87,9 @@ class _Verified:
 
 MAX_ATTEMPTS = 3
 """How often another conversation is chosen when all messages of the chosen one turn out to be gone."""
+
+MAX_LINKED = 40
+"""Newest messages of a conversation that are resolved while they wait to be indexed."""
 
 SPARE = 10
 """Candidates read beyond the limit, so that dropped ones are replaced without another round trip."""
@@ -151,13 +155,15 @@ class RecallService:
         now = request.now or as_of
         gap = self._rules.conversation_gap
         catalogue = resolver.catalogue
-        link = linker(resolver, self._context(request, now))
+        context = self._context(request, now)
         current = current_conversation(opening.conversations, opening.current_id, now=now, gap=gap)
         return Question(
             scope=scope,
             resolution=self._resolution(request, resolver, as_of),
             moment=Moment(now, request.now is not None, request.session_id, current),
-            conversations=with_pending(opening.conversations, opening.pending, link),
+            conversations=with_pending(
+                opening.conversations, opening.pending, lambda new: resolver.subjects(new[-MAX_LINKED:], context)
+            ),
             pending=opening.pending,
             fold=fold,
             type_of=lambda identifier: getattr(catalogue.entities.get(identifier), "type", ""),

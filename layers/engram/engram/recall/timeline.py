@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from engram.domain.models import Conversation, Message
-from engram.resolve.models import Temporal, TemporalIntent
+from engram.resolve.models import Subjects, Temporal, TemporalIntent
 
 CLOCK_SKEW = timedelta(minutes=5)
 """A caller's clock may be ahead of ours by so much before its messages count as dated in the future."""
@@ -18,17 +18,8 @@ RECENT_DAYS = 30
 """最近, lately: a soft border; older conversations answer when there are no newer ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
-    """What a text is about, by the resolver."""
-
-    entity_ids: tuple[str, ...] = ()
-    topic_ids: tuple[str, ...] = ()
-    candidate_ids: tuple[str, ...] = ()
-    unresolved: tuple[str, ...] = ()
-
-
-Linker = Callable[[Sequence[Message]], Links]
+Linker = Callable[[Sequence[Message]], Subjects]
+"""What messages of one conversation are about, by the resolver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +103,7 @@ def recent(conversations: Sequence[Conversation], moment: Moment) -> tuple[Conve
     return tuple(one for one in conversations if one.ended_at >= border) or tuple(conversations)
 
 
-def _extended(known: Conversation | None, messages: Sequence[Message], links: Links) -> Conversation:
+def _extended(known: Conversation | None, messages: Sequence[Message], links: Subjects) -> Conversation:
     times = [one.created_at for one in messages]
     last = max(one.seq for one in messages) + 1
     if known is None:

@@ -135,3 +135,18 @@ class ResolveContext:
     now: datetime
     timezone: str = "UTC"
     recent: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """What messages are about, as the resolver reads it when they are written.
+
+    Attributes:
+        candidate_ids: entities of ambiguous mentions.
+        unresolved: names that the catalogue does not know, folded.
+    """
+
+    entity_ids: tuple[str, ...] = ()
+    topic_ids: tuple[str, ...] = ()
+    candidate_ids: tuple[str, ...] = ()
+    unresolved: tuple[str, ...] = ()
