@@ -67,7 +67,11 @@ class GistDraft:
 
 @dataclass(frozen=True, slots=True)
 class ItemDraft:
-    """A memory item that is not a profile slot: a plan, an instruction, a fact about somebody else."""
+    """A memory item that is not a profile slot: a plan, an instruction, a fact about somebody else.
+
+    Attributes:
+        action: UPDATE replaces the item of the same subject, topic and sub-topic; DROP ends it; else it stands beside.
+    """
 
     kind: MemoryKind
     content: str
@@ -76,6 +80,8 @@ class ItemDraft:
     topic: str = ""
     sub_topic: str = ""
     valid_from: datetime | None = None
+    action: SlotAction = SlotAction.ADD
+    contradicts: str = ""
 
 
 @dataclass(frozen=True, slots=True)

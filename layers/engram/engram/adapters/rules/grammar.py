@@ -1,0 +1,93 @@
+"""A rule is data: a kind, a pattern over one clause, and how to say what it found. Both languages' tables use it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from engram.adapters.rules.clauses import USER, Clause
+from engram.adapters.rules.statements import FactKind, Statement
+
+Shape = Callable[[str], str]
+"""Trims a matched value, or refuses it with an empty string."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One way to say one thing.
+
+    Attributes:
+        pattern: matched from the start of the clause; its group `value` is what is said.
+        content: how the slot says it, with `{value}`.
+        holds: False if the words deny it or end it.
+        many: the value may be a list, each part a statement of its own.
+        shape: trims or refuses each value.
+        about: `user`, or `kin` for what a clause about a relation or a pet says of the user's life.
+        after: only in a message that has already said something of this kind.
+    """
+
+    kind: FactKind
+    pattern: re.Pattern[str]
+    content: str = "{value}"
+    holds: bool = True
+    many: bool = False
+    shape: Shape = str.strip
+    about: str = USER
+    after: FactKind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """The rules of one language, and how it joins the parts of a list."""
+
+    rules: tuple[Rule, ...]
+    list_break: re.Pattern[str]
+
+
+def read(clauses: Iterable[Clause], grammars: dict[str, Grammar], message: str) -> list[Statement]:
+    """What the asserted clauses say, in order; per clause the first rule of a kind wins."""
+    found: list[Statement] = []
+    for clause in clauses:
+        if not clause.asserted:
+            continue
+        grammar = grammars[clause.language]
+        kinds: set[FactKind] = set()
+        for rule in grammar.rules:
+            if rule.kind in kinds or not _applies(rule, clause, found):
+                continue
+            statements = list(_statements(rule, clause, grammar, message))
+            if statements:
+                kinds.add(rule.kind)
+                found += statements
+    return found
+
+
+def _applies(rule: Rule, clause: Clause, found: list[Statement]) -> bool:
+    if rule.about == USER and clause.subject != USER:
+        return False
+    if rule.about == "kin" and clause.subject in ("assistant", ""):
+        return False
+    return rule.after is None or any(statement.kind is rule.after for statement in found)
+
+
+def _statements(rule: Rule, clause: Clause, grammar: Grammar, message: str) -> Iterator[Statement]:
+    match = rule.pattern.match(clause.text)
+    if match is None:
+        return
+    groups = match.re.groupindex
+    value = clause.slice_of(message, *match.span("value")) if "value" in groups and match["value"] else ""
+    if "value" in groups and not value:
+        return
+    words = {name: clause.slice_of(message, *match.span(name)) for name in groups if name != "value" and match[name]}
+    for part in grammar.list_break.split(value) if rule.many else [value]:
+        shaped = rule.shape(part) if part else ""
+        if "value" in groups and not shaped:
+            continue
+        content = rule.content.format_map(_Words({"value": shaped, **words}))
+        yield Statement(rule.kind, shaped, " ".join(content.split()), clause.start, clause.end, rule.holds)
+
+
+class _Words(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return ""

@@ -1,0 +1,72 @@
+"""Bounded input for a model: long buffers are cut into parts, and of a large profile only what matters goes along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from engram.domain.models import Message, ProfileSlot, Role
+from engram.extraction.elements import normal
+from engram.extraction.shortening import TokenCounter
+
+MAX_PART_TOKENS = 4_096
+MAX_MESSAGES = 200
+MAX_SLOTS = 60
+_WORD = re.compile(r"[a-z0-9]{3,}", re.IGNORECASE)
+_CJK = re.compile(r"[\u3400-\u9fff]+")
+MESSAGE_OVERHEAD_TOKENS = 12
+"""Role, id and time of a message in the prompt."""
+
+
+def cut(
+    messages: Sequence[Message], *, count_tokens: TokenCounter, maximum: int = MAX_PART_TOKENS
+) -> list[tuple[Message, ...]]:
+    """Messages in order, in parts of at most `maximum` tokens; a longer message is a part by itself.
+
+    A part does not begin with an answer whose question ended the part before, if it can be helped.
+    """
+    parts: list[tuple[Message, ...]] = []
+    part: list[Message] = []
+    size = 0
+    for message in messages:
+        tokens = count_tokens(message.content) + MESSAGE_OVERHEAD_TOKENS
+        if part and (size + tokens > maximum or len(part) >= MAX_MESSAGES):
+            carried = _question_of(part, message)
+            parts.append(tuple(part[: len(part) - len(carried)]))
+            part = carried
+            size = sum(count_tokens(one.content) + MESSAGE_OVERHEAD_TOKENS for one in carried)
+        part.append(message)
+        size += tokens
+    if part:
+        parts.append(tuple(part))
+    return parts
+
+
+def _question_of(part: list[Message], answer: Message) -> list[Message]:
+    last = part[-1]
+    belongs = (
+        last.role is Role.USER and answer.role is Role.ASSISTANT and last.conversation_id == answer.conversation_id
+    )
+    return [last] if belongs and len(part) > 1 else []
+
+
+def relevant_slots(
+    slots: Iterable[ProfileSlot], messages: Iterable[Message], *, maximum: int = MAX_SLOTS
+) -> tuple[ProfileSlot, ...]:
+    """The slots that the messages may touch: those that share words with them, then the most recently changed."""
+    known = list(slots)
+    if len(known) <= maximum:
+        return tuple(known)
+    said = _terms(" ".join(message.content for message in messages if message.role is Role.USER))
+    ranked = sorted(
+        known,
+        key=lambda slot: (len(_terms(slot.content) & said), slot.updated_at, slot.id),
+        reverse=True,
+    )
+    return tuple(ranked[:maximum])
+
+
+def _terms(text: str) -> set[str]:
+    words = {word.casefold().rstrip("s") for word in _WORD.findall(text)}
+    runs = _CJK.findall(text)
+    return words | {run[at : at + 2] for run in runs for at in range(len(run) - 1)} | {normal(run) for run in runs}
