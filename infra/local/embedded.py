@@ -21,6 +21,7 @@ class EmbeddedStack:
             FIELDS["stack"]: "embedded",
             FIELDS["data_dir"]: str(folder.data),
             FIELDS["cache"]: "memory",
+            FIELDS["pepper_secret"]: "",
         }
         self.parts: dict[str, str] = {"table": str(folder.data)}
         self.ports: dict[str, int] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,12 +135,14 @@ def _cut(text: str) -> str:
 
 
 def _to_try(url: str, api_key: str) -> str:
+    said = {"role": "user", "content": "My dog is called Biscuit."}
+    ingestion = {"request_id": "r1", "user_id": "ann", "session_id": "s1", "messages": [said]}
+    question = {"query": "what is my dog called?", "user_id": "ann", "session_id": "s2"}
     key = f"-H 'Authorization: Bearer {api_key}'"
     return "\n".join(
         (
-            f"curl -s {url}/v1/memory/ingestions {key} -d "
-            """'{"request_id":"r1","user_id":"ann","session_id":"s1","messages":[{"role":"user","content":"My dog is called Biscuit."}]}'""",
-            f"""curl -s {url}/v1/memory/recall {key} -d '{{"query":"what is my dog called?","user_id":"ann","session_id":"s2"}}'""",
+            f"curl -s {url}/v1/memory/ingestions {key} -d '{json.dumps(ingestion)}'",
+            f"curl -s {url}/v1/memory/recall {key} -d '{json.dumps(question)}'",
             f"curl -s {url}/api/v1/users/context/ann {key}",
         )
     )

@@ -1,4 +1,4 @@
-"""Which route a request takes, decided as API Gateway does: literal segments before `{parameters}`, a method before ANY.
+"""Which route a request takes, as API Gateway decides: literal segments before `{parameters}`, a method before ANY.
 
 The table is compiled once; a look-up walks one dictionary per path segment.
 """

@@ -16,6 +16,7 @@ from infra.local.gateway import Gateway
 from infra.local.routing import RouteTable
 from infra.local.template import Service, read_service
 from infra.local.worker import QueueWorker, Scheduler, Source
+from infra.vocabulary import unpack
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = ROOT / "template.yaml"
@@ -94,7 +95,7 @@ def _set_environment(declared: Service, stack: Stack) -> None:
     """The template's variables, then the stack's; what the caller has set for this run goes before both."""
     for name, value in (dict(declared.environment) | stack.environment).items():
         os.environ.setdefault(name, value)
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(ROOT / "build" / "vocabulary")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(unpack(ROOT / "build" / "vocabulary"))
 
 
 def listen(port: int) -> socket.socket:
