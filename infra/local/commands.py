@@ -137,7 +137,7 @@ def _start(folder: Folder, options: argparse.Namespace) -> tuple[LocalService, C
     service = LocalService(folder, stack, parameters=_parameters(options, stack))
     from engram.bootstrap import services
 
-    return service, credentials(folder, services().api_keys)
+    return service, credentials(folder, stack.name, services().api_keys)
 
 
 def _stack(folder: Folder, options: argparse.Namespace) -> Stack:

@@ -21,11 +21,11 @@ class Credentials:
     api_key: str
 
 
-def credentials(folder: Folder, api_keys: ApiKeys) -> Credentials:
+def credentials(folder: Folder, stack: str, api_keys: ApiKeys) -> Credentials:
     """The installation's own; made anew where there are none, or where the table no longer knows them."""
     from engram.access.scopes import ALL_SCOPES
 
-    path = _path(folder)
+    path = _path(folder, stack)
     if path.exists():
         known = Credentials(**json.loads(path.read_text()))
         if api_keys.verify(known.api_key) is not None:
@@ -36,5 +36,5 @@ def credentials(folder: Folder, api_keys: ApiKeys) -> Credentials:
     return made
 
 
-def _path(folder: Folder) -> Path:
-    return folder.path / "key.json"
+def _path(folder: Folder, stack: str) -> Path:
+    return folder.path / f"key-{stack}.json"

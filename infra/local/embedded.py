@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from engram.settings import FIELDS
 from infra.local.folder import Folder
@@ -25,6 +26,9 @@ class EmbeddedStack:
         }
         self.parts: dict[str, str] = {"table": str(folder.data)}
         self.ports: dict[str, int] = {}
+
+    def prepare(self, resources: Mapping[str, Any]) -> None:
+        """SQLite makes its file when it is first used."""
 
     def source(self, queue: str) -> Source:
         """The queue that the functions of this process send to."""

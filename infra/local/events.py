@@ -39,7 +39,7 @@ def http_event(
     request: HttpRequest, *, route_key: str, parameters: dict[str, str], authorizer: dict[str, Any] | None
 ) -> dict[str, Any]:
     """An HTTP API event of payload format 2.0."""
-    event = {
+    event: dict[str, Any] = {
         "version": "2.0",
         "routeKey": route_key,
         "rawPath": request.path,

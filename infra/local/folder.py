@@ -28,6 +28,11 @@ class Folder:
         return self.path / "run.json"
 
     @property
+    def environment_file(self) -> Path:
+        """How a running emulated stack is reached by commands beside it."""
+        return self.path / "environment.json"
+
+    @property
     def data(self) -> Path:
         return self.path / "data"
 
@@ -51,6 +56,7 @@ class Folder:
         except OSError:
             raise Refused(f"a service already runs on {self.path}{self._where()}; use another ENGRAM_DIR") from None
         self.run_file.unlink(missing_ok=True)
+        self.environment_file.unlink(missing_ok=True)
 
     def _where(self) -> str:
         try:

@@ -25,6 +25,7 @@ MAX_BODY_BYTES = 10 * 1024 * 1024
 INTEGRATION_TIMEOUT_SECONDS = 30.0
 """An HTTP API's hard limit on one integration."""
 
+_JSON = (b"content-type", b"application/json")
 _MAX_HELD_DECISIONS = 10_000
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -140,13 +141,14 @@ async def _read_body(receive: Receive) -> bytes | None:
 
 def _refusal(status: int, message: str) -> Answer:
     """What API Gateway itself answers."""
-    return status, [(b"content-type", b"application/json")], json.dumps({"message": message}).encode()
+    content = json.dumps({"message": message}).encode()
+    return status, [_JSON, (b"content-length", str(len(content)).encode())], content
 
 
 def _response(answer: Any) -> Answer:
     """A handler's answer as HTTP: format 2.0, or anything else as a JSON body."""
     if not isinstance(answer, dict) or "statusCode" not in answer:
-        return 200, [(b"content-type", b"application/json")], json.dumps(answer).encode()
+        return 200, [_JSON], json.dumps(answer).encode()
     body = answer.get("body") or ""
     content = base64.b64decode(body) if answer.get("isBase64Encoded") else body.encode()
     headers = [
@@ -155,6 +157,6 @@ def _response(answer: Any) -> Answer:
     ]
     headers += [(b"set-cookie", cookie.encode("latin-1")) for cookie in answer.get("cookies") or ()]
     if not any(name == b"content-type" for name, _ in headers):
-        headers.append((b"content-type", b"application/json"))
+        headers.append(_JSON)
     headers.append((b"content-length", str(len(content)).encode()))
     return int(answer["statusCode"]), headers, content

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -12,22 +13,13 @@ if TYPE_CHECKING:
 
 
 def keys_of_folder(folder: Folder) -> ApiKeys:
-    """Keys of the installation in `folder`. A running service sees a new key at once: it reads the same table.
-
-    Raises:
-        Refused: the installation is on emulated AWS and does not run.
-    """
+    """Keys of the installation in `folder`, running or not. A running service sees a new key at once."""
     from infra.local.embedded import EmbeddedStack
 
     folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    marker = folder.path / "environment.json"
-    if marker.exists():
-        from infra.local.emulated import environment_of_running
-
-        environment = environment_of_running(folder)
-    else:
-        environment = EmbeddedStack(folder).environment
-    return _keys(environment)
+    if folder.environment_file.exists():
+        return _keys(json.loads(folder.environment_file.read_text()))
+    return _keys(EmbeddedStack(folder).environment)
 
 
 def keys_of_stack(name: str) -> ApiKeys:
@@ -43,7 +35,7 @@ def keys_of_stack(name: str) -> ApiKeys:
 
     try:
         client = boto3.client("cloudformation")
-        stack: dict[str, Any] = client.describe_stacks(StackName=name)["Stacks"][0]
+        stack: Any = client.describe_stacks(StackName=name)["Stacks"][0]
         outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
         environment = {
             FIELDS["stack"]: "aws",

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from infra.local.folder import Folder, Refused
 from infra.local.functions import LoadedFunction
@@ -41,6 +41,7 @@ class Stack(Protocol):
     parts: dict[str, str]
     ports: dict[str, int]
 
+    def prepare(self, resources: Mapping[str, Any]) -> None: ...
     def source(self, queue: str) -> Source: ...
     def stop(self) -> None: ...
 
@@ -52,6 +53,7 @@ class LocalService:
         self.folder = folder
         self.stack = stack
         self.declared = read_service(TEMPLATE, parameters=parameters, physical=_names(stack))
+        stack.prepare(self.declared.resources)
         _set_environment(self.declared, stack)
         functions = {
             name: LoadedFunction(function, root=ROOT, region=REGION)
@@ -76,12 +78,16 @@ class LocalService:
         ]
 
     def start(self) -> None:
-        for part in (*self._workers, *self._schedulers):
-            part.start()
+        for worker in self._workers:
+            worker.start()
+        for scheduler in self._schedulers:
+            scheduler.start()
 
     def stop(self) -> None:
-        for part in (*self._schedulers, *self._workers):
-            part.stop()
+        for scheduler in self._schedulers:
+            scheduler.stop()
+        for worker in self._workers:
+            worker.stop()
         self._executor.shutdown(wait=False, cancel_futures=True)
         self.stack.stop()
 
@@ -92,9 +98,10 @@ def _names(stack: Stack) -> dict[str, str]:
 
 
 def _set_environment(declared: Service, stack: Stack) -> None:
-    """The template's variables, then the stack's; what the caller has set for this run goes before both."""
-    for name, value in (dict(declared.environment) | stack.environment).items():
+    """The template's variables, under what the caller has set for this run, under what the stack needs."""
+    for name, value in declared.environment.items():
         os.environ.setdefault(name, value)
+    os.environ.update(stack.environment)
     os.environ["TIKTOKEN_CACHE_DIR"] = str(unpack(ROOT / "build" / "vocabulary"))
 
 

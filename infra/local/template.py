@@ -16,7 +16,7 @@ import yaml
 NO_VALUE = "AWS::NoValue"
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):  # type: ignore[misc,unused-ignore]  # typed where PyYAML's stubs are
     """YAML with CloudFormation's short forms: `!Ref X` reads as `{"Ref": "X"}`."""
 
 
@@ -27,7 +27,7 @@ def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]
         return {name: scalar.split(".", 1) if suffix == "GetAtt" else scalar}
     if isinstance(node, yaml.SequenceNode):
         return {name: loader.construct_sequence(node, deep=True)}
-    return {name: loader.construct_mapping(node, deep=True)}  # type: ignore[arg-type]
+    return {name: loader.construct_mapping(node, deep=True)}
 
 
 _Loader.add_multi_constructor("!", _short_form)
@@ -179,7 +179,9 @@ def read_service(path: Path, *, parameters: Mapping[str, str], physical: Mapping
         properties = {**defaults, **spec["Properties"]}
         environment |= spec["Properties"].get("Environment", {}).get("Variables", {})
         events = properties.get("Events", {})
-        queue = next((event["Properties"] for event in events.values() if event["Type"] == "SQS"), {})
+        queue: Mapping[str, Any] = next(
+            (event["Properties"] for event in events.values() if event["Type"] == "SQS"), {}
+        )
         functions[name] = Function(
             name=name,
             folder=properties["CodeUri"].rstrip("/"),
