@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from engram.access.scopes import KeyScope, needs
 from engram.api.http import body_of, entrypoint, resolver, scope_of
 from engram.api.recall_schemas import RecallBody, bundle_body, resolution_body
 from engram.bootstrap import services
@@ -10,6 +11,7 @@ app = resolver()
 
 
 @app.post("/v1/memory/recall")
+@needs(KeyScope.READ)
 def recall() -> dict[str, Any]:
     body = body_of(app, RecallBody)
     scope = scope_of(app, body.user_id, business_id=body.business_id)
@@ -17,6 +19,7 @@ def recall() -> dict[str, Any]:
 
 
 @app.post("/v1/memory/resolve")
+@needs(KeyScope.READ)
 def resolve() -> dict[str, Any]:
     body = body_of(app, RecallBody)
     scope = scope_of(app, body.user_id, business_id=body.business_id)

@@ -244,7 +244,9 @@ def message_item(scope: Scope, message: Message, epoch: int, blob: str | None) -
 
 
 def conversation_item(scope: Scope, one: Conversation, epoch: int) -> Item:
-    return Item(keys.conversation(scope, one.conversation_id), encode(one), version=one.version, epoch=epoch)
+    listing = keys.unresolved_listing(scope, one.conversation_id) if one.unresolved else None
+    key = keys.conversation(scope, one.conversation_id)
+    return Item(key, encode(one), version=one.version, epoch=epoch, index=listing)
 
 
 def slot_item(scope: Scope, slot: ProfileSlot, epoch: int) -> Item:
