@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zoneinfo import ZoneInfo
 
 from engram.domain.clock import Clock, system_clock
+from engram.domain.models import OperationKind
 from engram.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,16 +24,22 @@ if TYPE_CHECKING:
     from engram.adapters.aws import LazyClient
     from engram.adapters.local_queue import LocalQueue
     from engram.adapters.partition_index import PartitionIndex
+    from engram.catalogue.resolvers import Resolvers
     from engram.context.events import EventSearch
     from engram.context.profiles import HotProfiles
     from engram.context.service import ContextService
-    from engram.extraction.distilling import DistilStage
+    from engram.extraction.distilling import BusinessRules, DistilStage
     from engram.extraction.indexing import IndexStage
     from engram.extraction.projection import Projector
     from engram.extraction.worker import Extractor
     from engram.ingestion.service import IngestionService
+    from engram.lifecycle.census import CensusTaker
+    from engram.lifecycle.deletion import DeletionService
+    from engram.lifecycle.purge import Purge
+    from engram.lifecycle.remains import Remains
     from engram.lifecycle.sweep import Sweep
     from engram.ports import BlobStore, Distiller, Embedder, ProfileCache, ProfileFilter, SearchIndex, Table, WorkQueue
+    from engram.recall.service import RecallService
     from engram.store.businesses import BusinessConfigs
     from engram.store.commits import Commits
     from engram.store.meter import TableMeter
@@ -317,6 +324,47 @@ class Services:
     def profile_filter(self) -> ProfileFilter | None:
         return None
 
+    # Recall -----------------------------------------------------------------------------------------
+
+    @part
+    def resolvers(self) -> Resolvers:
+        from engram.catalogue.resolvers import Resolvers
+        from engram.resolve.resolver import Resolver
+        from engram.resolve.shipped import default_catalogue
+        from engram.store.catalogue import CatalogueRows
+
+        return Resolvers(
+            rows=CatalogueRows(table=self.table, clock=self.clock),
+            shipped=default_catalogue,
+            make=lambda catalogue: Resolver(catalogue, embedder=self.embedder),
+        )
+
+    @part
+    def recall(self) -> RecallService:
+        from engram.domain.clock import random_id
+        from engram.recall.deadline import QueryEmbeddings
+        from engram.recall.recipes import recipe
+        from engram.recall.searching import Searcher
+        from engram.recall.service import RecallService
+        from engram.store.recall_reads import RecallReads
+
+        deadline_ms = float(self.settings.deadline_ms)
+        remote = self.remote_index
+        searcher = Searcher(
+            index=remote or self.rows_index,
+            fallback=self.rows_index if remote else None,
+            embeddings=QueryEmbeddings(embedder=self.embedder, deadline_ms=deadline_ms),
+            recipe=recipe(),
+            deadline_ms=deadline_ms,
+        )
+        return RecallService(
+            reads=RecallReads(table=self.table, reader=self.reader),
+            searcher=searcher,
+            catalogues=self.resolvers,
+            clock=self.clock,
+            new_id=random_id,
+        )
+
     # Write path -------------------------------------------------------------------------------------
 
     @part
@@ -349,7 +397,7 @@ class Services:
             commits=self.commits,
             projector=self.projector,
             embedder=self.embedder,
-            subjects_of=self.resolver_of,
+            subjects_of=self.resolvers.current,
             count_tokens=count_tokens,
             clock=self.clock,
             idle=timedelta(seconds=self.settings.buffer_flush_interval),
@@ -370,12 +418,19 @@ class Services:
             distiller=self.distiller,
             embedder=self.embedder,
             meter=self.meter,
-            rules_of=self.business_rules,
+            rules_of=self._business_rules,
             count_tokens=count_tokens,
             clock=self.clock,
             timezone=self.settings.timezone,
             buffer_tokens=self.settings.buffer_tokens,
         )
+
+    def _business_rules(self, business_id: str) -> BusinessRules:
+        from engram.extraction.distilling import BusinessRules
+
+        rules = self.business_configs.rules(business_id)
+        topic_ids = tuple(self.resolvers.current(business_id).catalogue.topics)
+        return BusinessRules(taxonomy=rules.taxonomy, topic_ids=topic_ids, language=rules.language)
 
     @part
     def extractor(self) -> Extractor:
@@ -385,8 +440,80 @@ class Services:
             operations=self.operations,
             index=self._index_stage,
             distil=self._distil_stage,
-            jobs={},
+            jobs={OperationKind.DELETION: self._purge.run},
             clock=self.clock,
+        )
+
+    # Lifecycle --------------------------------------------------------------------------------------
+
+    @part
+    def deletion(self) -> DeletionService:
+        from engram.lifecycle.deletion import DeletionService
+
+        return DeletionService(
+            table=self.table,
+            reader=self.reader,
+            operations=self.operations,
+            projector=self.projector,
+            send=self.ingestion.send,
+            clock=self.clock,
+        )
+
+    @part
+    def census(self) -> CensusTaker:
+        from engram.lifecycle.census import CensusTaker
+
+        cache = self.cache
+        return CensusTaker(
+            table=self.table,
+            blobs=self.blobs,
+            projector=self.projector,
+            cached=lambda scope: cache is not None and cache.get(scope) is not None,
+        )
+
+    @part
+    def _purge(self) -> Purge:
+        from engram.lifecycle.affected import Survey
+        from engram.lifecycle.erasure import Erasure
+        from engram.lifecycle.purge import Purge
+        from engram.lifecycle.withdrawal import Parts, Withdrawal
+        from engram.text.tokens import count_tokens
+
+        erasure = Erasure(
+            table=self.table,
+            blobs=self.blobs,
+            reader=self.reader,
+            operations=self.operations,
+            projector=self.projector,
+            census=self.census,
+            clock=self.clock,
+        )
+        parts = Parts(
+            table=self.table,
+            blobs=self.blobs,
+            reader=self.reader,
+            commits=self.commits,
+            operations=self.operations,
+            projector=self.projector,
+            survey=Survey(table=self.table, reader=self.reader),
+            remains=self._remains,
+            count_tokens=count_tokens,
+            clock=self.clock,
+        )
+        return Purge(erasure=erasure, withdrawal=Withdrawal(parts), send=self.ingestion.send)
+
+    @part
+    def _remains(self) -> Remains:
+        from engram.lifecycle.remains import Remains
+
+        return Remains(
+            table=self.table,
+            blobs=self.blobs,
+            reader=self.reader,
+            projector=self.projector,
+            embedder=self.embedder,
+            subjects_of=self.resolvers.current,
+            timezone=self.settings.timezone,
         )
 
     @part

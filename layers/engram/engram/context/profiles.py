@@ -78,10 +78,9 @@ class HotProfiles:
         if found is not None:
             self._cache.put(scope, found.entry())
 
-    def forget(self, scope: Scope, *, epoch: int) -> None:
-        """Drops the entry; the cache takes nothing of an older epoch after this."""
-        if self._cache is not None:
-            self._cache.forget(scope, epoch=epoch)
+    def forget(self, scope: Scope, *, epoch: int) -> bool:
+        """Drops the entry; the cache takes nothing of an older epoch after this. False if it did not answer."""
+        return self._cache is None or self._cache.forget(scope, epoch=epoch)
 
     def _decode(self, scope: Scope, entry: CacheEntry) -> HotProfile | None:
         with self._lock:

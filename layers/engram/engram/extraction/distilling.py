@@ -125,7 +125,7 @@ class DistilStage:
         messages = sorted(
             self._reader.messages(scope, refs).values(), key=lambda one: (one.created_at, one.conversation_id, one.seq)
         )
-        return cut(messages, count_tokens=self._count_tokens)
+        return list(cut(messages, count_tokens=self._count_tokens))
 
     def _distil_part(
         self, scope: Scope, operation: Operation, number: int, messages: Sequence[Message], *, last: bool
@@ -139,9 +139,13 @@ class DistilStage:
             if profile.user is None:
                 return operation
             now = self._clock()
-            # Read again at each try: a message deleted meanwhile supports nothing any more.
+            # Read again at each try: a message deleted meanwhile supports nothing any more, and an answer that was
+            # made from it may repeat its words.
             readable = self._reader.messages(scope, [one.ref for one in messages])
-            request = replace(request, messages=tuple(one for one in messages if one.ref in readable))
+            left = tuple(one for one in messages if one.ref in readable)
+            if len(left) < len(request.messages):
+                request = replace(request, messages=left)
+                distillation = self._answer(scope, draft, request)
             accepted = accept(distillation, request)
             merged = merge(
                 accepted,
@@ -186,12 +190,19 @@ class DistilStage:
         )
 
     def _answer(self, scope: Scope, draft: Any, request: DistillationRequest) -> Distillation:
-        """The distiller's answer, asked for once: kept in the table until it is committed."""
+        """The distiller's answer, asked for once: kept in the table until it is committed.
+
+        An answer that was made from other messages (some were deleted since) is not used.
+        """
+        if not request.messages:
+            return Distillation()
+        made_from = [[one.conversation_id, one.seq] for one in request.messages]
         kept = self._table.get(draft)
-        if kept is not None:
+        if kept is not None and kept.body["made_from"] == made_from:
             return msgspec.convert(kept.body, Distillation)
         answer = self._distiller.distil(request)
-        self._table.write([Item(draft, encode(answer), epoch=self._reader.tombstones(scope).epoch)])
+        body = {**encode(answer), "made_from": made_from}
+        self._table.write([Item(draft, body, epoch=self._reader.tombstones(scope).epoch)])
         if answer.tokens_in or answer.tokens_out:
             amounts = {"model_tokens_in": answer.tokens_in, "model_tokens_out": answer.tokens_out, "model_calls": 1}
             self._meter.add(scope, self._clock(), amounts)

@@ -36,6 +36,15 @@ class Projector:
         if self._index is not None and documents:
             self._index.upsert(scope, documents)
 
+    def replace(self, scope: Scope, documents: Sequence[Document]) -> None:
+        """Writes documents anew that keep their version: what they were derived from changed, not what they say."""
+        if not documents:
+            return
+        self._rows.upsert(scope, documents)
+        if self._index is not None:
+            self._index.delete(scope, {one.doc_id: one.version for one in documents})
+            self._index.upsert(scope, documents)
+
     def withdraw(self, scope: Scope, documents: Mapping[str, int]) -> None:
         """Removes documents everywhere."""
         if not documents:
@@ -60,6 +69,9 @@ class Projector:
         """Writes the hot profile through to the cache. A cache that fails is a miss, not an error."""
         self._hot.write_through(scope)
 
-    def forget_profile(self, scope: Scope, *, epoch: int) -> None:
-        """Drops the hot profile; nothing of an older epoch is accepted by the cache after this."""
-        self._hot.forget(scope, epoch=epoch)
+    def forget_profile(self, scope: Scope, *, epoch: int) -> bool:
+        """Drops the hot profile; nothing of an older epoch is accepted by the cache after this.
+
+        False if the cache did not answer: it has to be told again.
+        """
+        return self._hot.forget(scope, epoch=epoch)

@@ -59,7 +59,9 @@ class Extractor:
         except NotFound as gone:
             log("work gone with its user", operation_id=operation_id, code=gone.code)
         except EngramError as error:
-            self._failed(scope, operation_id, error, ends=last_attempt or not error.retryable)
+            # A deletion never ends in failure for passing reasons: the sweep sends it until it is done.
+            ends = last_attempt and operation.kind is not OperationKind.DELETION
+            self._failed(scope, operation_id, error, ends=ends or not error.retryable)
             if error.retryable:
                 raise
 

@@ -245,6 +245,11 @@ def _item(scope: Scope, document: Document) -> Item:
     return Item(keys.document(scope, document.doc_id), body, document.vector, version=document.version)
 
 
+def document_of(item: Item) -> Document:
+    """The document in a search row, without `previous`."""
+    return _row(item).document
+
+
 def _row(item: Item) -> SearchRow:
     body = item.body
     document = Document(

@@ -87,6 +87,19 @@ def buffered(scope: Scope, operation_id: str) -> Key:
     return Key(user_partition(scope), BUFFER + escape(operation_id))
 
 
+CLIENT_BLOBS = "BLOB#"
+
+
+def client_blob(scope: Scope, blob_id: str) -> Key:
+    """What a Memobase client handed over as one blob: its shape, and where its texts stand as messages."""
+    return Key(user_partition(scope), CLIENT_BLOBS + escape(blob_id))
+
+
+def flush_under_way(scope: Scope) -> Key:
+    """Names the flush that a Memobase client asked for last, so that its next read can wait for it."""
+    return Key(user_partition(scope), "FLUSHING")
+
+
 DRAFTS = "DRAFT#"
 
 
