@@ -72,6 +72,11 @@ _DISCOURSE = re.compile(
 )
 
 
+_PARTICLES = re.compile(
+    "[的了吗呢吧啊呀哦嘛是在有和跟与就都也还又很这那哪个些我你您他她它们给把请一下再来去到说谈聊讲过]"
+)
+
+
 class Tier(IntEnum):
     """How well a conversation meets the structured conditions; lower is better.
 
@@ -155,7 +160,7 @@ def _speaks_against(entity_ids: Iterable[str], entities: tuple[Wanted, ...], typ
 def _without_discourse(text: str) -> str:
     """Words about the talking itself ("what did we settle", 结论) are in no message that they are asked about."""
     left = _DISCOURSE.sub(" ", text)
-    return " ".join(left.split()) if re.search(r"\w", left) else ""
+    return " ".join(left.split()) if re.search(r"\w", _PARTICLES.sub("", left)) else ""
 
 
 def _left_over(resolution: Resolution) -> str:
