@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from engram.lifecycle.purge import Purge
     from engram.lifecycle.remains import Remains
     from engram.lifecycle.sweep import Sweep
+    from engram.memobase.service import Memobase
     from engram.ports import BlobStore, Distiller, Embedder, ProfileCache, ProfileFilter, SearchIndex, Table, WorkQueue
     from engram.recall.service import RecallService
     from engram.store.businesses import BusinessConfigs
@@ -323,6 +324,13 @@ class Services:
     @part
     def profile_filter(self) -> ProfileFilter | None:
         return None
+
+    @part
+    def memobase(self) -> Memobase:
+        """What Memobase's published clients call."""
+        from engram.memobase.wiring import memobase_of
+
+        return memobase_of(self)
 
     # Recall -----------------------------------------------------------------------------------------
 

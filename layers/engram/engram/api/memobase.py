@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 
-from engram.api.http import to_json
+from engram.api.http import business_of, to_json
 from engram.domain.errors import EngramError, Forbidden, RateLimited, Unauthenticated
+from engram.domain.scope import Scope
+from engram.memobase.ids import check_uuid
 
 JSON = "application/json"
+MemobaseApp = APIGatewayHttpResolver
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Data with a sentence for the reader: a success that may lack something."""
+
+    data: Mapping[str, Any]
+    note: str = ""
+
+
+def user_scope(app: MemobaseApp, user_id: str) -> Scope:
+    """The scope of a call about one user. Raises InvalidInput unless the id is a UUID of version 4 or 5."""
+    return Scope(business_of(app), check_uuid(user_id, "user_id"))
 
 
 def enveloped(route: Callable[..., Any]) -> Callable[..., Response[str]]:
@@ -24,7 +41,8 @@ def enveloped(route: Callable[..., Any]) -> Callable[..., Response[str]]:
     @wraps(route)
     def answer(**arguments: Any) -> Response[str]:
         try:
-            return envelope(route(**arguments))
+            result = route(**arguments)
+            return envelope(result.data, result.note) if isinstance(result, Noted) else envelope(result)
         except (Unauthenticated, Forbidden, RateLimited) as error:
             headers: dict[str, str | list[str]] = {}
             if isinstance(error, RateLimited):
@@ -36,9 +54,9 @@ def enveloped(route: Callable[..., Any]) -> Callable[..., Response[str]]:
     return answer
 
 
-def envelope(data: Mapping[str, Any] | list[Any] | None) -> Response[str]:
+def envelope(data: Mapping[str, Any] | list[Any] | None, note: str = "") -> Response[str]:
     """Success."""
-    return Response(status_code=200, content_type=JSON, body=to_json({"data": data, "errno": 0, "errmsg": ""}))
+    return Response(status_code=200, content_type=JSON, body=to_json({"data": data, "errno": 0, "errmsg": note}))
 
 
 def refusal(

@@ -1,0 +1,1 @@
+"""What Memobase's published clients call, on Engram's own rows and rules."""
