@@ -91,3 +91,9 @@ def test_secrets_do_not_show_when_credentials_are_printed() -> None:
 )
 def test_the_name_of_a_cache_is_read_from_its_endpoint(host: str, name: str, serverless: bool) -> None:
     assert cache_name_of(host) == (name, serverless)
+
+
+def test_tokens_for_an_endpoint_are_signed_for_its_cache() -> None:
+    url = "rediss://engram-prod-ab12cd.serverless.use1.cache.amazonaws.com:6379"
+    tokens = IamTokens.for_url(url, user="app", region="us-east-1", credentials=lambda: AwsCredentials("A", "S"))
+    assert tokens.get_credentials()[1].startswith("engram-prod/?")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 from engram.adapters.sigv4 import AwsCredentials, presigned_query
 from engram.domain.clock import Clock, system_clock
@@ -45,6 +46,12 @@ class IamTokens:
         self._token = ""
         self._valid_until: datetime | None = None
         self._lock = threading.Lock()
+
+    @classmethod
+    def for_url(cls, url: str, *, user: str, region: str, credentials: Callable[[], AwsCredentials]) -> IamTokens:
+        """Tokens for the cache whose endpoint stands in `url`."""
+        cache, serverless = cache_name_of(urlsplit(url).hostname or "")
+        return cls(user, cache, region=region, credentials=credentials, serverless=serverless)
 
     def get_credentials(self) -> tuple[str, str]:
         """User and token; the token is made anew two minutes before it expires."""
