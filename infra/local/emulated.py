@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from engram.settings import FIELDS
-
 from infra.local.child import Child, free_port
 from infra.local.folder import Folder, Refused
 from infra.local.resources import create, physical_names

@@ -14,6 +14,9 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.event_handler.api_gateway import ResponseBuilder, Route
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
+from engram.access.scopes import check_scope, needed_by
+from engram.domain.errors import Forbidden
+
 _PARAMETER = re.compile(r"<(\w+)>")
 _VERB = re.compile(r"(?<=\}):\w+")
 
@@ -81,6 +84,25 @@ class HttpResolver(APIGatewayHttpResolver):
                 self.context.update(_route=route, _path=event["rawPath"])
                 return self._call_route(route, arguments)
         return super()._resolve()
+
+    def _call_route(self, route: Route, route_arguments: dict[str, str]) -> ResponseBuilder[Any]:
+        """Every way to a route leads here, so no route can be reached without its scope."""
+        return self._refused(route) or super()._call_route(route, route_arguments)
+
+    def _refused(self, route: Route) -> ResponseBuilder[Any] | None:
+        """The answer to a key that lacks the scope which `route` needs; None if it has it.
+
+        A route that the template opens to everybody comes without an authorizer's word, and asks for no key.
+        """
+        claims = self.current_event.raw_event["requestContext"].get("authorizer", {}).get("lambda")
+        if claims is None:
+            return None
+        try:
+            check_scope(str(claims.get("scopes", "")).split(), needed_by(route.func, route.method))
+        except Forbidden as error:
+            answer: ResponseBuilder[Any] | None = self._call_exception_handler(error, route)
+            return answer
+        return None
 
     def _routes_by_key(self) -> dict[str, list[Route]]:
         by_key: dict[str, list[Route]] = {}
