@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from engram.adapters.aws import LazyClient
     from engram.adapters.local_queue import LocalQueue
     from engram.adapters.partition_index import PartitionIndex
+    from engram.adapters.sigv4 import AwsCredentials
+    from engram.catalogue.reevaluation import Reevaluation
     from engram.catalogue.resolvers import Resolvers
+    from engram.catalogue.service import CatalogueService
     from engram.context.events import EventSearch
     from engram.context.profiles import HotProfiles
     from engram.context.service import ContextService
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from engram.ports import BlobStore, Distiller, Embedder, ProfileCache, ProfileFilter, SearchIndex, Table, WorkQueue
     from engram.recall.service import RecallService
     from engram.store.businesses import BusinessConfigs
+    from engram.store.catalogue import CatalogueRows
     from engram.store.commits import Commits
     from engram.store.meter import TableMeter
     from engram.store.operations import Operations
@@ -156,7 +160,12 @@ class Services:
         if settings.cache_iam_user:
             from engram.adapters.elasticache_token import IamTokens
 
-            tokens = IamTokens.for_url(settings.cache_url, user=settings.cache_iam_user, region=settings.region)
+            tokens = IamTokens.for_url(
+                settings.cache_url,
+                user=settings.cache_iam_user,
+                region=settings.region,
+                credentials=_role_credentials,
+            )
         return ValkeyCache(settings.cache_url, ttl_seconds=settings.cache_ttl_seconds, tokens=tokens)
 
     @part
@@ -339,13 +348,41 @@ class Services:
         from engram.catalogue.resolvers import Resolvers
         from engram.resolve.resolver import Resolver
         from engram.resolve.shipped import default_catalogue
-        from engram.store.catalogue import CatalogueRows
 
         return Resolvers(
-            rows=CatalogueRows(table=self.table, clock=self.clock),
+            rows=self._catalogue_rows,
             shipped=default_catalogue,
             make=lambda catalogue: Resolver(catalogue, embedder=self.embedder),
         )
+
+    @part
+    def _catalogue_rows(self) -> CatalogueRows:
+        from engram.store.catalogue import CatalogueRows
+
+        return CatalogueRows(table=self.table, clock=self.clock)
+
+    @part
+    def _reevaluation(self) -> Reevaluation:
+        from engram.catalogue.reevaluation import Reevaluation
+        from engram.domain.clock import random_id
+
+        return Reevaluation(
+            table=self.table,
+            rows=self._catalogue_rows,
+            reader=self.reader,
+            resolvers=self.resolvers,
+            operations=self.operations,
+            queue=self.queue,
+            clock=self.clock,
+            new_id=random_id,
+            timezone=self.settings.timezone,
+        )
+
+    @part
+    def catalogue(self) -> CatalogueService:
+        from engram.catalogue.service import CatalogueService
+
+        return CatalogueService(rows=self._catalogue_rows, resolvers=self.resolvers, reevaluation=self._reevaluation)
 
     @part
     def recall(self) -> RecallService:
@@ -353,7 +390,7 @@ class Services:
         from engram.recall.deadline import QueryEmbeddings
         from engram.recall.recipes import recipe
         from engram.recall.searching import Searcher
-        from engram.recall.service import RecallService
+        from engram.recall.service import RecallRules, RecallService
         from engram.store.recall_reads import RecallReads
 
         deadline_ms = float(self.settings.deadline_ms)
@@ -371,6 +408,10 @@ class Services:
             catalogues=self.resolvers,
             clock=self.clock,
             new_id=random_id,
+            rules=RecallRules(
+                timezone=self.settings.timezone,
+                conversation_gap=timedelta(seconds=self.settings.conversation_gap_seconds),
+            ),
         )
 
     # Write path -------------------------------------------------------------------------------------
@@ -448,7 +489,10 @@ class Services:
             operations=self.operations,
             index=self._index_stage,
             distil=self._distil_stage,
-            jobs={OperationKind.DELETION: self._purge.run},
+            jobs={
+                OperationKind.DELETION: self._purge.run,
+                OperationKind.REPROCESS: self._reevaluation.run,
+            },
             clock=self.clock,
         )
 
@@ -537,6 +581,15 @@ class Services:
             stale_after=timedelta(seconds=self.settings.sweep_after_seconds),
             idle=timedelta(seconds=self.settings.buffer_flush_interval),
         )
+
+
+def _role_credentials() -> AwsCredentials:
+    """Of the function's role: Lambda puts them into the environment for the life of the process."""
+    from engram.adapters.sigv4 import AwsCredentials
+
+    return AwsCredentials(
+        os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"], os.environ.get("AWS_SESSION_TOKEN", "")
+    )
 
 
 _lock = threading.Lock()

@@ -113,12 +113,17 @@ def linked_names(imported: Imported, present: Catalogue, provenance: Provenance)
     return replace(imported, entities=tuple(entities.values())), conflicts
 
 
-def conflicts_of(imported: Imported, present: Catalogue) -> list[Conflict]:
-    """Conflicts within the import and with what is there, refusing ones first."""
-    found = [
-        *(Conflict("duplicate_id", id=one) for one in _repeated(one.id for one in imported.topics)),
-        *(Conflict("duplicate_id", id=one) for one in _repeated(one.id for one in imported.entities)),
+def repeated_ids(written: Imported) -> list[Conflict]:
+    """Ids that one file uses twice."""
+    return [
+        *(Conflict("duplicate_id", id=one) for one in _repeated(one.id for one in written.topics)),
+        *(Conflict("duplicate_id", id=one) for one in _repeated(one.id for one in written.entities)),
     ]
+
+
+def conflicts_of(imported: Imported, present: Catalogue) -> list[Conflict]:
+    """Conflicts of an import, its ambiguous names linked, with what is there; refusing ones first."""
+    found: list[Conflict] = []
     topics = {*present.topics, *(one.id for one in imported.topics)}
     for word, ids in imported.words.items():
         found += (Conflict("unknown_target", id=one, name=word) for one in ids if one not in topics)

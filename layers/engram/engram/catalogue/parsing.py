@@ -109,8 +109,8 @@ def _object(value: Any, known: frozenset[str], what: str) -> Mapping[str, Any]:
         raise InvalidInput(f"{what} must be an object", field=what)
     for name in value:
         if name not in known:
-            shown = ascii(name)[1:65] if isinstance(name, str) else "key"
-            raise InvalidInput(f"unknown parameter {shown.rstrip(chr(39))}", field=what)
+            shown = ascii(str(name)[:64])[1:-1]
+            raise InvalidInput(f"unknown parameter {shown} of {what}", field=shown)
     return value
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from engram.catalogue.checks import MAX_ENTITIES, MAX_TOPICS, check_entity, check_topic
-from engram.catalogue.importing import Conflict, Imported, conflicts_of, linked_names, read
+from engram.catalogue.importing import Conflict, Imported, conflicts_of, linked_names, read, repeated_ids
 from engram.catalogue.merging import Counted, kept_entity, kept_topic, same_names
 from engram.catalogue.parsing import Provenance
 from engram.catalogue.reevaluation import Reevaluation
@@ -207,7 +207,7 @@ class CatalogueService:
         for _ in range(_ATTEMPTS):
             catalogue, overlay = self._present(business_id)
             imported, unknown = linked_names(written, catalogue, provenance)
-            conflicts = (*unknown, *conflicts_of(imported, catalogue))
+            conflicts = (*repeated_ids(written), *unknown, *conflicts_of(imported, catalogue))
             change, topics, entities = _import_change(imported, catalogue)
             report = ImportReport(dry_run, form, topics, entities, conflicts, False, overlay.version)
             if any(one.refuses for one in conflicts) or dry_run:

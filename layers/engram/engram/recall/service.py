@@ -68,12 +68,10 @@ class RecallRules:
     Attributes:
         timezone: IANA name, where a request gives none.
         conversation_gap: silence after which a session's next message begins a new conversation.
-        deadline_ms: for one leg of a search, and for the encoder.
     """
 
     timezone: str = "UTC"
     conversation_gap: timedelta = timedelta(minutes=30)
-    deadline_ms: float = 2_000.0
 
 
 @dataclass(slots=True)
