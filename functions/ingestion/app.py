@@ -1,11 +1,13 @@
-"""POST /v1/memory/ingestions, flushes and imports: keep what was said, answer 202, think later."""
+"""POST /v1/memory/ingestions, flushes and imports, and Memobase's blobs: keep what was said, answer 202, think later."""
 
 from engram.api.http import Response, body_of, entrypoint, resolver, scope_of, to_json
 from engram.api.ingestion_schemas import FlushBody, IngestionBody, accepted_body
+from engram.api.routes.memobase_blobs import declare_insert
 from engram.bootstrap import services
 from engram.domain.clock import random_id
 
 app = resolver()
+declare_insert(app)
 
 
 def accepted(body: dict) -> Response:

@@ -148,6 +148,7 @@ class MemobaseEvents:
 
     def delete(self, scope: Scope, event_id: str) -> None:
         """Hides an event and its lines from every read at once; the purge follows. Raises NotFound."""
+        self._event(scope, event_id)
         self._deletions.delete(scope, TargetKind.EVENT, event_id)
 
     def gists_of(self, event: Event) -> tuple[Gist, ...]:

@@ -131,6 +131,8 @@ class MemobaseProfiles:
 
     def delete(self, scope: Scope, slot_id: str) -> None:
         """Hides the row from every read at once; the purge follows. Raises NotFound."""
+        if self._reader.slot(scope, slot_id) is None:
+            raise NotFound("no such profile row", field="profile_id")
         self._deletions.delete(scope, TargetKind.SLOT, slot_id)
 
     def slot_of(

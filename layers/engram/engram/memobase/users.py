@@ -121,6 +121,7 @@ class MemobaseUsers:
 
     def delete(self, scope: Scope) -> None:
         """Hides everything of the user at once; the purge follows. Raises NotFound."""
+        self.get(scope)
         self._deletions.delete(scope, TargetKind.USER, scope.user_id)
 
     def find(self, business_id: str, listing: UserListing) -> tuple[list[ListedUser], int]:

@@ -1,0 +1,62 @@
+"""Calls of a function's routes as the gateway would make them, in this process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from engram.api.http import entrypoint, resolver
+from engram.api.routes import memobase_blobs, memobase_events, memobase_profiles, memobase_users
+
+CONTEXT_ROUTE = "/api/v1/users/context/{user_id}"
+
+
+def event_of(method: str, route: str, *, business: str = "acme", query: Any = "", body: Any = None, **ids: str) -> Any:
+    """An event of payload format 2.0. `query` is a raw query string, or pairs to be encoded."""
+    path = route.format(**ids)
+    event = {
+        "version": "2.0",
+        "routeKey": f"{method} {route}",
+        "rawPath": path,
+        "rawQueryString": query if isinstance(query, str) else urlencode(query, doseq=True),
+        "headers": {},
+        "pathParameters": ids,
+        "requestContext": {
+            "http": {"method": method, "path": path},
+            "requestId": "r",
+            "authorizer": {"lambda": {"business_id": business, "scopes": "read write admin"}},
+        },
+        "isBase64Encoded": False,
+    }
+    return event if body is None else {**event, "body": body if isinstance(body, str) else json.dumps(body)}
+
+
+class MemobaseCalls:
+    """Memobase's routes of all functions but the context's, called without a network."""
+
+    def __init__(self) -> None:
+        app = resolver()
+        for routes in (memobase_users, memobase_profiles, memobase_events, memobase_blobs):
+            routes.declare(app)
+        memobase_blobs.declare_insert(app)
+        self._handler = entrypoint(app)
+
+    def raw(self, method: str, route: str, **arguments: Any) -> tuple[int, Any]:
+        """HTTP status and envelope."""
+        answer = self._handler(event_of(method, f"/api/v1{route}", **arguments), None)
+        return answer["statusCode"], json.loads(answer["body"])
+
+    def ok(self, method: str, route: str, **arguments: Any) -> Any:
+        """The data of a call that must succeed."""
+        status, envelope = self.raw(method, route, **arguments)
+        assert (status, envelope["errno"]) == (200, 0), envelope
+        return envelope["data"]
+
+    def refused(self, method: str, route: str, **arguments: Any) -> tuple[int, str]:
+        """errno and errmsg of a call that must be refused with HTTP 200."""
+        status, envelope = self.raw(method, route, **arguments)
+        assert status == 200, (status, envelope)
+        assert envelope["errno"] != 0
+        assert envelope["data"] is None
+        return envelope["errno"], envelope["errmsg"]
