@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,13 @@ class Remembering:
         )
         self.scope = Scope("acme", "u1")
         self._requests = 0
+
+    def reopened(self, **parts: Any) -> Remembering:
+        """The same installation in another process, with some of its parts replaced."""
+        other = copy(self)
+        other.services = Services(self.services.settings, clock=self.clock)
+        other.services.__dict__.update(parts)
+        return other
 
     def say(self, session_id: str, at: str, *texts: str, scope: Scope | None = None, index: bool = True) -> str:
         """Keeps `texts` as user and assistant in turn, a minute apart. The conversation's id."""
