@@ -30,7 +30,8 @@ class Client:
 
     def __init__(self, url: str, api_key: str, *, timeout: float = 60.0) -> None:
         parts = urlsplit(url)
-        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout)
+        connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._connection = connect(parts.hostname or "", parts.port, timeout=timeout)
         self._headers = {"Authorization": f"Bearer {api_key}", "Content-Type": "application/json"}
 
     def call(self, method: str, path: str, body: Any = None) -> Answer:

@@ -53,10 +53,9 @@ class LoadedFunction:
     def __init__(self, function: Function, *, root: Path, region: str) -> None:
         module, _, attribute = function.handler.partition(".")
         self.spec = function
+        self.module: Any = _import(root / function.folder / f"{module}.py", f"engram_function_{function.name.lower()}")
         self._region = region
-        self._handler: Callable[[Any, Context], Any] = getattr(
-            _import(root / function.folder / f"{module}.py", f"engram_function_{function.name.lower()}"), attribute
-        )
+        self._handler: Callable[[Any, Context], Any] = getattr(self.module, attribute)
 
     def __call__(self, event: dict[str, Any]) -> Any:
         """The handler's answer.

@@ -26,10 +26,10 @@ ALL_SCOPES = tuple(KeyScope)
 
 
 def needs(scope: KeyScope) -> Callable[[Route], Route]:
-    """Marks a route function whose need is not the one its HTTP method suggests. Stands below the route decorator."""
+    """Marks a route (function or method) whose need its HTTP method does not tell. Stands below the route decorator."""
 
     def mark(route: Route) -> Route:
-        setattr(route, _NEEDS, scope)
+        setattr(getattr(route, "__func__", route), _NEEDS, scope)
         return route
 
     return mark
