@@ -89,4 +89,8 @@ def refined(statement: Statement) -> FactKind:
 def memory_kind(kind: FactKind) -> MemoryKind:
     if kind in _PREFERENCES:
         return MemoryKind.PREFERENCE
+    if kind in (FactKind.INSTRUCTION, FactKind.ANSWER_LANGUAGE):
+        return MemoryKind.INSTRUCTION
+    if kind is FactKind.PLAN:
+        return MemoryKind.PLAN
     return MemoryKind.RELATIONSHIP if kind in _RELATIONSHIPS else MemoryKind.FACT

@@ -25,8 +25,9 @@ def _rule(kind: Kind, pattern: str, content: str = "{value}", **options: object)
 
 # fmt: off
 _WHO = (
-    _rule(Kind.NAME, rf"(?:{_ME}|我?的?)(?:的?(?:名字|姓名|全名|大名|真名|中文名)(?:是|叫做?|[:：])?|叫做?|名叫){_X}{_END}", shape=words.person),
+    _rule(Kind.NAME, rf"(?:{_ME}|我?的?)(?:的?(?:名字|姓名|全名|大名|真名|中文名)(?:是|叫做?|[:：])?|叫做?|名叫){_X}{_END}", shape=words.person, explicit=True),
     _rule(Kind.NAME, rf"{_ME}(?:全名|大名|本名)?姓(?P<value>[\u4e00-\u9fff]{{1,2}}名[\u4e00-\u9fff]{{1,2}}){_END}", shape=words.person),
+    _rule(Kind.NAME, rf"{_ME}是(?P<value>[\u4e00-\u9fff]{{2,4}}){_END}", shape=words.introduced, opening=True),
     _rule(Kind.NICKNAME, rf"{_ME}?的?(?:昵称|外号|小名|绰号)(?:是|叫){_X}{_END}", shape=words.person),
     _rule(Kind.AGE, rf"{_ME}的?(?:年龄(?:是)?|刚?满|快?|都|有|马上)*(?P<value>(?:\d{{1,3}}|[一二两三四五六七八九十]{{1,4}})周?岁)(?:半|多)?(?:了|啦)*(?:的?(?:人|大叔|阿姨|女生|男生|老人))?{_END}"),
     _rule(Kind.BIRTHDAY, rf"(?:{_ME})?的?(?:阳历|阴历|农历)?(?:生日|出生日期)(?:就)?(?:是|在|[:：])(?P<value>(?:阳历|阴历|农历)?[\d年月日号一二三四五六七八九十正腊廿初/.\-]{{3,}}){_END}"),
@@ -34,9 +35,10 @@ _WHO = (
     _rule(Kind.GENDER, rf"{_ME}(?:是|性别)(?:一?[个名位])?(?P<value>男生|女生|男的|女的|男性|女性|男孩子?|女孩子?)$"),
     _rule(Kind.NATIONALITY, rf"{_ME}的?(?:国籍)(?:是)?(?P<value>[\u4e00-\u9fff]{{1,8}}){_END}"),
     _rule(Kind.CONTACT, rf"(?:{_ME})?的?(?:电子)?(?:邮箱|邮件地址)(?:地址)?(?:是|[:：])?\s*(?P<value>[\w.+-]+@[\w-]+\.[\w.]+)"),
-    _rule(Kind.CONTACT, rf"(?:{_ME})?的?(?:电话号码|手机号码?|电话)(?:是|[:：])?\s*(?P<value>\+?[\d -]{{7,16}}\d)"),
+    _rule(Kind.PHONE, rf"(?:{_ME})?的?(?:电话号码|手机号码?|电话)(?:是|[:：])?\s*(?P<value>\+?[\d -]{{7,16}}\d)"),
     _rule(Kind.MARITAL, rf"{_ME}(?:目前|还)?(?:是)?(?P<value>单身|已婚|未婚|离婚|离异|订婚|丧偶){_END}"),
-    _rule(Kind.MARITAL, rf"{_ME}(?:刚|去年|今年|上个月)?(?P<value>结婚|离婚|订婚)(?:了|啦|{words.NUMBER}年了?){_END}"),
+    _rule(Kind.MARITAL, rf"{_ME}(?:刚|去年|今年|上个月)?(?P<value>离婚|订婚)(?:了|啦|{words.NUMBER}年了?){_END}"),
+    _rule(Kind.MARITAL, rf"{_ME}(?:刚|去年|今年|上个月)?(?:结婚|成家|领证)(?:了|啦|{words.NUMBER}多?年了?){_END}", "已婚"),
 )
 _WHERE = (
     _rule(Kind.HOME, rf"{_ME}{_NOT_NOW}(?:住在?|居住在|在){_X}(?:住|居住|生活)?{_END}", holds=False, shape=words.place),
@@ -49,18 +51,20 @@ _WHERE = (
     _rule(Kind.ORIGIN, rf"{_ME}是(?:土生土长的|地道的)?(?P<value>[\u4e00-\u9fff]{{2,6}})人{_END}", shape=lambda value: value if words.is_place(value) else ""),
 )
 _WORK = (
-    _rule(Kind.EMPLOYER, rf"{_ME}(?:从)?(?:离开|从)了?{_X}(?:离职|辞职|跳槽|走|离开)?了?(?:之后|以后|后)?{_END}", holds=False, shape=words.organisation),
+    _rule(Kind.EMPLOYER, rf"{_ME}离开了?{_X}(?:之后|以后|后)?{_END}", holds=False, shape=words.organisation),
+    _rule(Kind.EMPLOYER, rf"{_ME}从{_X}(?:离职|辞职|离开|走)了?(?:之后|以后|后)?{_END}", holds=False, shape=words.organisation),
     _rule(Kind.EMPLOYER, rf"{_ME}{_NOT_NOW}在{_X}(?:工作|上班|干|做|任职){_END}", holds=False, shape=words.organisation),
     _rule(Kind.EMPLOYER, rf"{_ME}(?:已经|刚|上周|昨天|今天)*(?:辞职|离职|被裁员?|失业)了?{_END}", "", holds=False),
     _rule(Kind.EMPLOYER, rf"{_ME}(?:从[^，]{{1,14}}?)?(?:加入|入职|跳槽到?|换到|转到|加盟)了?{_X}(?:工作|上班)?(?:担任|当|做)(?P<job>[^，]{{2,12}}?){_END}", shape=words.organisation),
     _rule(Kind.EMPLOYER, rf"{_ME}(?:从[^，]{{1,14}}?)?(?:加入|入职|跳槽到?|换到|转到|加盟|就职于|任职于|供职于|就职在|服务于)了?{_X}(?:工作|上班)?{_END}", shape=words.organisation),
-    _rule(Kind.EMPLOYER, rf"{_ME}在{_X}(?:工作|上班|任职|就职|实习|供职|(?:担任|当|做|干)[^，]{{2,14}}){_END}", shape=words.organisation),
+    _rule(Kind.EMPLOYER, rf"{_ME}在{_X}(?:工作|上班|任职|就职|实习|供职|(?:担任|当|做)[^，]{{0,12}}?(?:{words.JOB_END})){_END}", shape=words.organisation),
     _rule(Kind.EMPLOYER, rf"{_ME}的?(?:公司|雇主|单位)(?:是|叫){_X}{_END}", shape=words.organisation),
+    _rule(Kind.WORKPLACE, rf"{_ME}在{_X}(?:工作|上班|办公){_END}", shape=words.known_place),
     _rule(Kind.OCCUPATION, rf"{_ME}{_NOT_NOW}(?:是|当|做)(?:一?[名个位])?(?P<value>[^，]{{0,14}}?(?:{words.JOB_END})){_END}", holds=False, shape=words.job),
-    _rule(Kind.OCCUPATION, rf"{_ME}(?:是|当|做|担任|任|转行做|改行做|转行当|成为了?|升职?(?:为|成|到)了?)(?:了)?(?:一?[名个位])?(?P<value>[^，不没]{{0,16}}?(?:{words.JOB_END})){_END}", shape=words.job),
+    _rule(Kind.OCCUPATION, rf"{_ME}(?:是|当|做|担任|任|转行做|改行做|转行当|成为了?|升职?(?:为|成|到)了?)(?:了)?(?:一?[名个位])?(?!{words.DEGREE_WORD})(?P<value>[^，不没]{{0,16}}?(?:{words.JOB_END})){_END}", shape=words.job),
     _rule(Kind.OCCUPATION, rf"(?:{_ME})?的?(?:工作|职业|职位|岗位)(?:是|[:：])(?:一?[名个位])?{_X}{_END}", shape=words.job),
     _rule(Kind.OCCUPATION, rf"{_ME}在[^，]{{1,16}}?(?:担任|当|做|任)(?:一?[名个位])?(?P<value>[^，]{{0,12}}?(?:{words.JOB_END})){_END}", shape=words.job),
-    _rule(Kind.OCCUPATION, rf"{_ME}(?:加入|入职)了?[^，]{{1,16}}?(?:担任|当|做|任)(?:一?[名个位])?(?P<value>[^，]{{2,12}}?){_END}", shape=words.job),
+    _rule(Kind.OCCUPATION, rf"{_ME}(?:从[^，]{{1,14}}?)?(?:加入|入职|跳槽到?|换到|转到|加盟)了?[^，]{{1,16}}?(?:担任|当|做|任)(?:一?[名个位])?(?P<value>[^，]{{2,12}}?){_END}", shape=words.job),
     _rule(Kind.OCCUPATION, rf"{_ME}(?:从事|做)(?P<value>[^，]{{2,12}}?)(?:工作|行业|相关工作|这一行|这行)(?:的)?{_END}", shape=words.job),
     _rule(Kind.OCCUPATION, rf"{_ME}是(?:做|搞)(?P<value>[^，]{{2,12}}?)的$", shape=words.job),
 )
@@ -74,7 +78,7 @@ _FAMILY = (
     _rule(Kind.FAMILY, rf"{_ME}(?:家|家里)?{_NOT_NOW}(?:有)?(?P<value>{words.KIN_WORD}){_END}", "没有{value}", holds=True),
     _rule(Kind.FAMILY, rf"{_ME}(?:家|家里)?有(?:了)?(?P<value>(?:{words.NUMBER}[个位名对]|个|一对)?[^，]{{0,4}}?(?:{words.KIN_WORD})(?:[，,]?(?:名?叫做?)[^，]{{1,10}})?){_END}"),
     _rule(Kind.FAMILY, rf"我们?(?:家)?的?(?P<kin>(?:[大小])?(?:{words.PARTNER}|{words.KIN_WORD}|妈妈|爸爸|母亲|父亲))(?:的)?(?:名字)?(?:叫做?|名叫|是叫|的名字是){_X}{_END}", "{kin}叫{value}", about="kin", shape=words.person),
-    _rule(Kind.PET, rf"{_ME}(?:家|家里)?(?:现在)?(?:养了?|有|收养了?|领养了?|捡了?|买了)(?:着|过)?(?P<value>(?:{words.NUMBER}?[只条个匹头])?{words.ANIMAL}(?:[，,]?(?:它)?(?:的名字)?(?:名?叫做?|是)[^，的]{{1,10}})?){_END}", shape=words.animal),
+    _rule(Kind.PET, rf"{_ME}(?:家|家里)?(?:现在)?(?:养了?|有|收养了?|领养了?|捡了?|买了)(?:着|过)?(?P<value>(?:{words.NUMBER}?[只条个匹头])?(?:名?叫(?:做)?[^，]{{1,10}}?的)?{words.ANIMAL}(?:[，,]?(?:它)?(?:的名字)?(?:名?叫做?|是)[^，的]{{1,10}})?){_END}", shape=words.animal),
     _rule(Kind.PET, rf"(?:我们?|咱)(?:家|的|家的)*(?P<kin>{words.ANIMAL}|{PET_NOUN})(?:的名字)?(?:叫做?|名叫|是叫|是){_X}{_END}", "{kin}叫{value}", about="kin", shape=words.person),
 )
 _TASTE = (
@@ -98,15 +102,15 @@ _BODY = (
     _rule(Kind.ALLERGY, rf"(?:{_ME})的?过敏(?:原|源|史)(?:是|有|[:：]){_X}{_END}", "对{value}过敏", many=True, shape=words.thing),
     _rule(Kind.DIET, rf"{_ME}不是(?:一?个)?(?P<value>素食主义者|素食者|纯素食者|严格素食者){_END}", holds=False),
     _rule(Kind.DIET, rf"{_ME}{_NOT_NOW}(?P<value>吃素|吃纯素|戒糖|吃斋){_END}", "{value}", holds=False),
-    _rule(Kind.DIET, rf"{_ME}(?:是|改|开始|坚持|只|长期|改成)*(?:一?个)?(?P<value>吃素|吃全素|吃斋|吃纯素|纯素|素食主义者|素食者|严格素食者|纯素食者|素食|吃清真|清真饮食|生酮饮食|低碳饮食|戒糖|无麸质饮食|戒酒|vegan)(?:主义)?{_END}"),
-    _rule(Kind.DIET, rf"{_ME}(?:不能|不可以|不吃|不喝|从不|从来不|忌口?|戒了?|不碰|没法|吃不了|喝不了|一点.{{0,4}}都不)(?:吃|喝|碰)?(?P<value>[^，不没完饱起下到早晚]{{1,12}}?){_END}", "不吃{value}", many=True, shape=words.thing),
+    _rule(Kind.DIET, rf"{_ME}(?:是|改|开始|坚持|只|长期|改成)*(?:一?个)?(?P<value>吃素|吃全素|吃斋|吃纯素|纯素|素食主义者|素食者|严格素食者|纯素食者|素食|吃清真|清真饮食|生酮饮食|低碳饮食|戒糖|无麸质饮食|戒酒|vegan)(?:主义)?(?:已经|都|快)*(?:{words.NUMBER}多?个?[年月]多?)?{_END}"),
+    _rule(Kind.DIET, rf"{_ME}(?:不能|不可以|从不|从来不|没法|不|一点也?不|完全不)(?P<verb>吃|喝|碰)(?P<value>[^，不没完饱起下到早晚过]{{1,12}}?){_END}", "不{verb}{value}", many=True, shape=words.thing),
     _rule(Kind.HEALTH, rf"{_ME}(?:有|患有|得了|得过|确诊了?|患)(?P<value>[^，]{{0,8}}?(?:糖尿病|高血压|低血压|高血脂|哮喘|心脏病|胃病|胃炎|鼻炎|湿疹|偏头痛|失眠症?|抑郁症|焦虑症|关节炎|痛风|贫血|甲亢|甲减|癫痫|近视|色盲|乙肝|脂肪肝|颈椎病|腰椎间盘突出)){_END}"),
-    _rule(Kind.HEALTH, rf"{_ME}(?P<value>乳糖不耐受?|麸质不耐受?|晕车|晕船|恐高){_END}"),
+    _rule(Kind.HEALTH, rf"{_ME}(?:有)?(?P<value>乳糖不耐受?|麸质不耐受?|晕车|晕船|恐高){_END}"),
     _rule(Kind.LANGUAGE, rf"{_ME}的?(?:母语|第一语言)是(?P<value>{words.LANGUAGE}){_END}", "{value}（母语）"),
     _rule(Kind.LANGUAGE, rf"{_ME}(?:不会|不懂)(?:说|讲)?(?P<value>{words.LANGUAGE}){_END}", holds=False),
     _rule(Kind.LANGUAGE, rf"{_ME}(?:会|能|可以|能够)(?:说|讲|用)?{words.LEVEL}?(?P<value>{words.LANGUAGE}(?:[、和及跟与,]{{1,2}}{words.LANGUAGE})*){words.LEVEL}?{_END}", many=True),
     _rule(Kind.LANGUAGE, rf"{_ME}(?:说|讲)(?P<value>{words.LANGUAGE}(?:[、和及跟与,]{{1,2}}{words.LANGUAGE})*){_END}", many=True),
     _rule(Kind.LANGUAGE, rf"{_ME}(?:在|开始|正在|最近在|自)*(?:学习?|自学)(?P<value>{words.LANGUAGE}){_END}", "{value}（在学）"),
 )
-GRAMMAR = Grammar((*_WHO, *_WHERE, *_WORK, *_STUDY, *_FAMILY, *_TASTE, *_BODY), re.compile(r"、|以及|和|跟|与|及|还有|，|,|;"))
+GRAMMAR = Grammar((*_WHO, *_WHERE, *_WORK, *_STUDY, *_FAMILY, *_TASTE, *_BODY), re.compile(r"(?:、|以及|和|跟|与|及|还有|，|,|;)(?![^《]*》)(?![^“]*”)"), re.compile(r"(?:，|,)?(?:尤其|特别是|比如|例如|像(?!素)|包括)"))
 # fmt: on

@@ -51,7 +51,7 @@ def clauses_of(message: str, provenance: Provenance) -> list[Clause]:
     text = fold(message)
     subject = ""
     found: list[Clause] = []
-    for start, end in _sentences(text):
+    for start, end in sentences_of(text):
         clauses = [
             _clause(text, left, right)
             for left, right in _split(text, start, end)
@@ -62,7 +62,8 @@ def clauses_of(message: str, provenance: Provenance) -> list[Clause]:
     return found
 
 
-def _sentences(text: str) -> list[tuple[int, int]]:
+def sentences_of(text: str) -> list[tuple[int, int]]:
+    """Spans of the sentences, in order, with what ends them."""
     spans = []
     start = 0
     for match in _SENTENCE_END.finditer(text):

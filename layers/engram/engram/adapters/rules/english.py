@@ -37,8 +37,8 @@ _WHO = (
     _rule(Kind.NATIONALITY, rf"{_AM} (?:an? )?(?P<value>{words.NATIONALITY})(?: citizen)?{_END}"),
     _rule(Kind.NATIONALITY, rf"my nationality is {_X}{_END}", shape=words.trimmed),
     _rule(Kind.CONTACT, r"my (?:e-?mail)(?: address)?(?:'s| is|:) (?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
-    _rule(Kind.CONTACT, r"my (?:phone|mobile|cell)?\s?(?:number|phone)(?:'s| is|:) (?P<value>\+?[\d() -]{7,18}\d)"),
-    _rule(Kind.MARITAL, rf"{_AM} (?P<value>married|single|divorced|engaged|widowed|separated)(?: to .*| with .*| for .*)?{_END}"),
+    _rule(Kind.PHONE, r"my (?:phone|mobile|cell)?\s?(?:number|phone)(?:'s| is|:) (?P<value>\+?[\d() -]{7,18}\d)"),
+    _rule(Kind.MARITAL, rf"{_AM} (?P<value>married|single|divorced|engaged|widowed|separated)(?: to .*| with .*| for .*| again| now)?{_END}"),
     _rule(Kind.MARITAL, rf"{_I} (?:got) (?P<value>married|divorced|engaged)\b(?! when).*$"),
 )
 _WHERE = (
@@ -50,6 +50,7 @@ _WHERE = (
     _rule(Kind.HOME, rf"(?:i|we)(?:'ve| have) (?:lived|been living|been based) in {_X} (?:for|since) .*$", shape=words.place),
     _rule(Kind.HOME, rf"(?:my|our) (?:home|home city|current city)(?:'s| is)(?: in)? {_X}{_END}", shape=words.place),
     _rule(Kind.ORIGIN, rf"{_AM} (?:originally )?from {_X}{_END}", shape=words.place),
+    _rule(Kind.ORIGIN, rf"{_AM} an? [\w -]{{2,30}}? from {_X}{_END}", shape=words.place),
     _rule(Kind.ORIGIN, rf"{_I} (?:grew up|was born|was born and raised|was raised|come|hail) (?:in|from) {_X}{_END}", shape=words.place),
     _rule(Kind.ORIGIN, rf"{_AM} born in {_X}{_END}", shape=words.place),
     _rule(Kind.ORIGIN, rf"my home ?town(?:'s| is) {_X}{_END}", shape=words.place),
@@ -62,14 +63,16 @@ _WORK = (
     _rule(Kind.EMPLOYER, rf"(?:i|we)(?:'ve| have)?{_ADV} (?:joined|started (?:working )?(?:at|for|with)|started my (?:new )?job at|moved (?:over )?to|switched to|got hired (?:by|at)|got a (?:new )?job (?:at|with)|transferred to) {_X}{_END}", shape=words.organisation),
     _rule(Kind.EMPLOYER, rf"{_I} work(?: (?:full|part)[- ]time)?(?: as .+?)? (?:at|for|with) {_X}{_END}", shape=words.organisation),
     _rule(Kind.EMPLOYER, rf"{_AM} (?:working|employed)(?: as .+?)? (?:at|for|with|by) {_X}{_END}", shape=words.organisation),
-    _rule(Kind.EMPLOYER, rf"{_AM} (?:the |an? )?[\w /-]*?\b{words.JOB} (?:at|for|with) {_X}{_END}", shape=words.organisation),
+    _rule(Kind.EMPLOYER, rf"{_AM} (?!.*\bstudents?\b)(?:the |an? )?[\w /-]*?\b{words.JOB} (?:at|for|with) {_X}{_END}", shape=words.organisation),
     _rule(Kind.EMPLOYER, rf"{_AM} (?:now |currently )?(?:at|with) {_X}(?= since\b| as of\b)", shape=words.organisation),
     _rule(Kind.EMPLOYER, rf"{_AM} (?:now |currently )?(?:at|with) {_X}{_END}", shape=words.organisation, after=Kind.EMPLOYER),
     _rule(Kind.EMPLOYER, rf"my (?:new |current )?(?:employer|company)(?:'s| is) {_X}{_END}", shape=words.organisation),
+    _rule(Kind.WORKPLACE, rf"{_I} work in {_X}{_END}", shape=words.known_place),
+    _rule(Kind.WORKPLACE, rf"{_I} work (?P<value>remotely|from home){_END}"),
     _rule(Kind.OCCUPATION, rf"{_AM_NOT} an? (?P<value>[\w /-]*?\b{words.JOB})\b.*$", holds=False, shape=words.job),
-    _rule(Kind.OCCUPATION, rf"(?:{_AM} (?:working|employed) as|{_I} work(?: (?:full|part)[- ]time)? as|(?:i|we)(?:'ve| have)?{_ADV} (?:joined|started at) .+? as|{_I} became|{_I} (?:was|got) promoted to) (?:an? |the )?{_X}{_END}", shape=words.job),
-    _rule(Kind.OCCUPATION, rf"{_AM} (?:an? |the )(?P<value>[\w /-]*?\b{words.JOB})(?: (?:at|for|in|with|by|from|who|based|working)\b.*)?{_END}", shape=words.occupation),
-    _rule(Kind.OCCUPATION, rf"my (?:current |new )?(?:job|profession|occupation|job title|title|position|role)(?:'s| is)(?: an?)? {_X}{_END}", shape=words.job),
+    _rule(Kind.OCCUPATION, rf"(?:{_AM} (?:working|employed) as|{_I} work(?: (?:full|part)[- ]time)? as|(?:i|we)(?:'ve| have)?{_ADV} (?:joined|started (?:working )?at|got an? (?:new )?job (?:at|with)|got hired (?:by|at)|moved (?:over )?to|switched to) .+? as|{_I} became|{_I} (?:was|got) promoted to) (?:an? |the )?{_X}{_END}", shape=words.job),
+    _rule(Kind.OCCUPATION, rf"{_AM} (?!.*\bstudents?\b)(?:an? |the )(?P<value>[\w /-]*?\b{words.JOB})(?: (?:at|for|in|with|by|from|who|based|working)\b.*)?{_END}", shape=words.occupation),
+    _rule(Kind.OCCUPATION, rf"my (?:current |new )?(?:job|profession|occupation|job title|title|position|role)(?:'s| is)(?: an?)? {_X}{_END}", shape=words.stated_job),
     _rule(Kind.OCCUPATION, rf"{_I} do {_X} for a living{_END}", shape=words.job),
 )
 _STUDY = (
@@ -78,18 +81,18 @@ _STUDY = (
     _rule(Kind.SCHOOL, rf"{_AM} an? [\w' -]*?student at {_X}{_END}", shape=words.organisation),
     _rule(Kind.MAJOR, rf"{_I} (?:major(?:ed)? in) {_X}(?: at .*)?{_END}", shape=words.trimmed),
     _rule(Kind.MAJOR, rf"{_AM} (?:majoring in) {_X}(?: at .*)?{_END}", shape=words.trimmed),
-    _rule(Kind.MAJOR, rf"(?:{_I} (?:study|studied)|{_AM} studying) (?P<value>(?!for\b|at\b|in\b|the\b|hard\b|{words.LANGUAGE}\b)[\w &]+?)(?: at .*)?{_END}", shape=words.trimmed),
+    _rule(Kind.MAJOR, rf"(?:{_I} (?:study|studied)|i(?:'m| am)(?: currently| now)? studying) (?P<value>(?!for\b|at\b|in\b|the\b|hard\b|and\b|an?\b|it\b|this\b|my\b|how\b|{words.LANGUAGE}\b)[\w &]+?)(?: at .*)?{_END}", shape=words.trimmed),
     _rule(Kind.MAJOR, rf"my major(?:'s| is) {_X}{_END}", shape=words.trimmed),
-    _rule(Kind.DEGREE, rf"{_AM} an? (?P<value>{words.DEGREE})\b.*$"),
+    _rule(Kind.DEGREE, rf"{_AM} an? (?P<value>(?:[\w'-]+ ){{0,3}}{words.DEGREE}|(?:[\w'-]+ ){{0,3}}student)\b.*$"),
     _rule(Kind.DEGREE, rf"i have an? (?P<value>(?:phd|master's|bachelor's|mba|doctorate)(?: degree)?(?: in [\w ]+?)?)(?: from .*)?{_END}"),
 )
 _FAMILY = (
     _rule(Kind.FAMILY, rf"(?:i|we)(?:'ve| have)?(?: got| have)? (?P<value>(?:no|{words.NUMBER})(?: [\w-]+){{0,3}}? {words.RELATION}(?:,? (?:named|called) [\w ,]+?)?)(?: and an?\b.*| and (?:two|three)\b.*| aged? .*)?{_END}", shape=words.trimmed),
-    _rule(Kind.FAMILY, rf"my (?P<kin>[\w-]+(?: [\w-]+)?)(?:'s name is| is called| is named) (?P<value>[\w-]+(?: [\w-]+)?)(?: and .*)?{_END}", "{kin}: {value}", about="kin", shape=words.name),
+    _rule(Kind.FAMILY, rf"my (?!.*?\b{words.ANIMAL}\b)(?P<kin>[\w-]+(?: [\w-]+)?)(?:'s name is| is called| is named) (?P<value>[\w-]+(?: [\w-]+)?)(?: and .*)?{_END}", "{kin}: {value}", about="kin", shape=words.name),
     _rule(Kind.FAMILY, r"my (?P<kin>wife|husband|partner|son|daughter|brother|sister|girlfriend|boyfriend|fianc[ée]e?),? (?P<value>(?-i:[A-Z][a-z]+))\b.*$", "{kin}: {value}", about="kin", shape=words.name),
     _rule(
         Kind.PET,
-        rf"(?:i|we){_ADV}(?:'ve| have)?(?: also| just| recently)*(?: got| have| own| adopted| rescued| keep| bought) (?P<value>{words.NUMBER}(?: [\w-]+){{0,4}}? {words.ANIMAL}\b(?:,? (?:named|called) [\w ,]+?)?)(?: (?:yesterday|last .*|today|from .*|who .*|that .*|now|and i .*)| and an?\b.*)?{_END}",
+        rf"(?:i|we){_ADV}(?:'ve| have)?(?: also| just| recently)*(?: got| have| own| adopted| rescued| keep| bought) (?:[\w ,-]+? and )?(?P<value>{words.NUMBER}(?: (?!and\b)[\w-]+){{0,4}}? {words.ANIMAL}\b(?:,? (?:named|called) [\w ,]+?)?)(?: (?:yesterday|last .*|today|from .*|who .*|that .*|now|and i .*)| and an?\b.*)?{_END}",
         shape=words.trimmed,
     ),
     _rule(Kind.PET, rf"(?:my|our|the) (?P<kin>(?:[\w-]+ )?{words.ANIMAL})(?:'s name is| is called| is named|'s called) (?P<value>[\w-]+(?: [\w-]+)?){_END}", "{kin} named {value}", about="kin", shape=words.pet_name),
@@ -123,8 +126,8 @@ _BODY = (
     _rule(Kind.HEALTH, rf"{_AM} (?P<value>diabetic|asthmatic|colou?r[- ]?blind|pregnant|dyslexic)\b.*$"),
     _rule(Kind.LANGUAGE, rf"my (?:native|first) language is (?P<value>{words.LANGUAGE})\b.*$|my mother tongue is (?P<other>{words.LANGUAGE})", "{value} (native)"),
     _rule(Kind.LANGUAGE, rf"{_NEVER} speak (?:any )?(?P<value>{words.LANGUAGE})\b.*$", holds=False),
-    _rule(Kind.LANGUAGE, rf"(?:{_I} (?:can )?(?:speak)|{_AM} (?:fluent|bilingual|native) in)(?: fluent| some| a little| basic| both)* (?P<value>{words.LANGUAGE}(?:(?:, and |, | and |/){words.LANGUAGE})*)(?: fluently| natively| well| at home| a bit| a little)?{_END}", many=True),
+    _rule(Kind.LANGUAGE, rf"(?:{_I} (?:can )?(?:speak)|{_AM} (?:fluent|bilingual|native) in)(?: fluent| some| a little| a bit of| basic| both)* (?P<value>{words.LANGUAGE}(?:(?:, and |, | and |/)(?:a little |some |a bit of |basic |fluent )?{words.LANGUAGE})*)(?: fluently| natively| well| at home| a bit| a little)?{_END}", many=True, shape=words.tongue),
     _rule(Kind.LANGUAGE, rf"(?:{_AM}|{_I}) (?:learning|studying|learn|study|started learning|started studying) (?P<value>{words.LANGUAGE})\b.*$", "{value} (learning)"),
 )
-GRAMMAR = Grammar((*_WHO, *_WHERE, *_WORK, *_STUDY, *_FAMILY, *_TASTE, *_BODY), re.compile(r",?\s+and\s+|\s*,\s*(?:and\s+)?|\s+or\s+|\s*&\s*|\s*/\s*", re.IGNORECASE))
+GRAMMAR = Grammar((*_WHO, *_WHERE, *_WORK, *_STUDY, *_FAMILY, *_TASTE, *_BODY), re.compile(r",?\s+and\s+|\s*,\s*(?:and\s+)?|\s+or\s+|\s*&\s*|\s*/\s*", re.IGNORECASE), re.compile(r",?\s+(?:especially|such as|including|particularly|mainly|for example|e\.g\.|like|as (?:these|they|it|well)|now and then|so (?:i|we|it|that)|which|who|where)\b", re.IGNORECASE))
 # fmt: on

@@ -53,7 +53,7 @@ _VALUE_TAIL = re.compile(
     _I,
 )
 _REFUSED_THING = re.compile(
-    r"(?:it|that|this|these|those|you|your|him|her|his|hers|them|their|me|my|myself|us|our|he|she|they|we|i|how|what|when|where|who|why|to know|to see (?:if|whether)|to ask|to think|the (?:idea|way|fact|sound|look|answer|suggestion|plan|first|second|last|one|ones|option|thought|result)|one\b|some\b|any\b|nothing|something|everything|anything|none|all|so much|not|being asked|if)\b",
+    r"(?:it|that|this|these|those|you|your|him|her|his|hers|them|their|me|my|myself|us|our|he|she|they|we|i|how|what|when|where|who|why|to know|to see (?:if|whether)|to ask|to think|the (?:idea|way|fact|sound|look|answer|suggestion|plan|first|second|last|one|ones|option|thought|result)|one\b|some\b|any\b|nothing|something|everything|anything|none|all|so much|not|being asked|if|about|before|after|last|option|as|then|to be|having to|the (?!(?:beach|sea|outdoors|mountains|cello|piano|guitar|violin|drums|gym|theat(?:re|er)|cinema|countryside|ocean|rain|snow|cold|heat|city|(?-i:[A-Z]))\w*)\w+)\b",
     _I,
 )
 _REFUSED_NAME = re.compile(
@@ -96,9 +96,7 @@ def trimmed(value: str) -> str:
 
 def thing(value: str) -> str:
     """What is liked, disliked or avoided; "" for pronouns, people and whole clauses."""
-    value = re.sub(
-        r"^(?:(?:eating|drinking)\s+|(?:the|some|any)\s+(?=\w+$)|both\s+|also\s+)", "", trimmed(value), flags=_I
-    )
+    value = re.sub(r"^(?:(?:eating|drinking)\s+|(?:some|any)\s+(?=\w+$)|both\s+|also\s+)", "", trimmed(value), flags=_I)
     if not 1 < len(value) <= 60 or len(value.split()) > 8 or _REFUSED_THING.match(value):
         return ""
     return value
@@ -118,7 +116,7 @@ def name(value: str) -> str:
 def job(value: str) -> str:
     """An occupation without its place, employer and time."""
     value = re.split(
-        r"\s+(?:at|for|in|with|by|from|and|who|that|but|since|because|based|working|of (?:two|three|\d))\b",
+        r"\s+(?:at|for|in|with|by|from|and i|who|that|but|since|because|based|working|of (?:two|three|\d))\b",
         trimmed(value),
         maxsplit=1,
         flags=_I,
@@ -188,3 +186,14 @@ def occupation(value: str) -> str:
 
 def pet_name(value: str) -> str:
     return name(value)
+
+
+def tongue(value: str) -> str:
+    """A language without how well it is spoken."""
+    return re.sub(r"^(?:a little|a bit of|some|basic|fluent)\s+", "", value.strip(), flags=_I)
+
+
+def stated_job(value: str) -> str:
+    """ "My job is …": an occupation or an activity, not what the job is like."""
+    found = job(value)
+    return found if re.search(rf"\b{JOB}\b", found, _I) or re.match(r"\w+ing\s+\w", found) else ""

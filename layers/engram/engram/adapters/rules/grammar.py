@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from engram.adapters.rules.clauses import USER, Clause
 from engram.adapters.rules.statements import FactKind, Statement
 
+_OPENING_CHARACTERS = 12
+
 Shape = Callable[[str], str]
 """Trims a matched value, or refuses it with an empty string."""
 
@@ -25,6 +27,8 @@ class Rule:
         shape: trims or refuses each value.
         about: `user`, or `kin` for what a clause about a relation or a pet says of the user's life.
         after: only in a message that has already said something of this kind.
+        opening: only where a message begins, as people introduce themselves.
+        explicit: not where the subject was left out ("a dish, called mapo tofu").
     """
 
     kind: FactKind
@@ -35,14 +39,17 @@ class Rule:
     shape: Shape = str.strip
     about: str = USER
     after: FactKind | None = None
+    opening: bool = False
+    explicit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The rules of one language, and how it joins the parts of a list."""
+    """The rules of one language, how it joins the parts of a list, and what begins an aside after one."""
 
     rules: tuple[Rule, ...]
     list_break: re.Pattern[str]
+    aside: re.Pattern[str]
 
 
 def read(clauses: Iterable[Clause], grammars: dict[str, Grammar], message: str) -> list[Statement]:
@@ -68,6 +75,10 @@ def _applies(rule: Rule, clause: Clause, found: list[Statement]) -> bool:
         return False
     if rule.about == "kin" and clause.subject in ("assistant", ""):
         return False
+    if rule.explicit and clause.offset < clause.start:
+        return False
+    if rule.opening and clause.start > _OPENING_CHARACTERS:
+        return False
     return rule.after is None or any(statement.kind is rule.after for statement in found)
 
 
@@ -80,9 +91,12 @@ def _statements(rule: Rule, clause: Clause, grammar: Grammar, message: str) -> I
     if "value" in groups and not value:
         return
     words = {name: clause.slice_of(message, *match.span(name)) for name in groups if name != "value" and match[name]}
-    for part in grammar.list_break.split(value) if rule.many else [value]:
+    parts = grammar.list_break.split(grammar.aside.split(value, maxsplit=1)[0]) if rule.many else [value]
+    for position, part in enumerate(parts):
         shaped = rule.shape(part) if part else ""
         if "value" in groups and not shaped:
+            if position == 0:
+                return
             continue
         content = rule.content.format_map(_Words({"value": shaped, **words}))
         yield Statement(rule.kind, shaped, " ".join(content.split()), clause.start, clause.end, rule.holds)

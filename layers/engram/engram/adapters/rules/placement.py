@@ -24,7 +24,7 @@ def _places(*names: str) -> tuple[Place, ...]:
 
 ENGLISH: Mapping[FactKind, tuple[Place, ...]] = {
     FactKind.NAME: _places("basic_info::name"),
-    FactKind.NICKNAME: _places("basic_info::nickname", "basic_info::preferred_name", "basic_info::name"),
+    FactKind.NICKNAME: _places("basic_info::preferred_name", "basic_info::nickname"),
     FactKind.AGE: _places("basic_info::age", "demographics::age"),
     FactKind.BIRTHDAY: _places("basic_info::birthday", "basic_info::birth_date", "basic_info::date_of_birth"),
     FactKind.GENDER: _places("basic_info::gender", "demographics::gender"),
@@ -35,6 +35,7 @@ ENGLISH: Mapping[FactKind, tuple[Place, ...]] = {
     FactKind.NATIONALITY: _places("basic_info::nationality", "demographics::nationality"),
     FactKind.OCCUPATION: _places("work::title", "work::occupation", "work::job_title", "work::position"),
     FactKind.EMPLOYER: _places("work::company", "work::employer"),
+    FactKind.WORKPLACE: _places("work::location", "work::workplace"),
     FactKind.SCHOOL: _places("education::school", "education::university"),
     FactKind.MAJOR: _places("education::major", "education::field_of_study"),
     FactKind.DEGREE: _places("education::degree", "education::level"),
@@ -44,20 +45,21 @@ ENGLISH: Mapping[FactKind, tuple[Place, ...]] = {
     FactKind.LIKE: _places("interest::likes", "interest::hobbies", "interest::hobby", "interest::other"),
     FactKind.LIKE_FOOD: _places("interest::foods", "interest::food", "lifestyle::food_preferences", "interest::likes"),
     FactKind.DISLIKE: _places("interest::dislikes", "psychological::dislikes", "lifestyle::dislikes"),
-    FactKind.DISLIKE_FOOD: _places("lifestyle::food_dislikes", "interest::dislikes", "lifestyle::dietary_preferences"),
+    FactKind.DISLIKE_FOOD: _places("interest::dislikes", "lifestyle::food_dislikes", "lifestyle::diet"),
     FactKind.ALLERGY: _places("health::allergies", "lifestyle::allergies", "health::allergy", "lifestyle::health"),
     FactKind.DIET: _places("lifestyle::diet", "lifestyle::dietary_preferences", "health::diet"),
     FactKind.HEALTH: _places("health::conditions", "lifestyle::health", "lifestyle::health_conditions"),
     FactKind.LANGUAGE: _places("basic_info::languages", "basic_info::language_spoken", "basic_info::language"),
     FactKind.PLAN: _places("life_event::plans", "psychological::goals", "life_event::plan"),
     FactKind.INSTRUCTION: _places("assistant::instructions", "preferences::instructions"),
-    FactKind.CONTACT: _places("contact_info::email", "contact_info::phone"),
-    FactKind.OTHER: _places("life_event::other"),
+    FactKind.ANSWER_LANGUAGE: _places("assistant::language", "assistant::instructions", "preferences::language"),
+    FactKind.CONTACT: _places("contact_info::email"),
+    FactKind.PHONE: _places("contact_info::phone"),
 }
 
 CHINESE: Mapping[FactKind, tuple[Place, ...]] = {
     FactKind.NAME: _places("基本信息::姓名", "基本信息::用户姓名", "基本信息::名字"),
-    FactKind.NICKNAME: _places("基本信息::昵称", "基本信息::称呼", "基本信息::姓名"),
+    FactKind.NICKNAME: _places("基本信息::昵称", "基本信息::称呼"),
     FactKind.AGE: _places("基本信息::年龄", "人口统计::年龄", "基本信息::用户年龄"),
     FactKind.BIRTHDAY: _places("基本信息::生日", "基本信息::出生日期"),
     FactKind.GENDER: _places("基本信息::性别", "人口统计::性别"),
@@ -68,6 +70,7 @@ CHINESE: Mapping[FactKind, tuple[Place, ...]] = {
     FactKind.NATIONALITY: _places("基本信息::国籍", "人口统计::国籍"),
     FactKind.OCCUPATION: _places("工作::职位", "工作::职业", "工作::岗位"),
     FactKind.EMPLOYER: _places("工作::公司", "工作::雇主", "工作::单位"),
+    FactKind.WORKPLACE: _places("工作::工作地点", "工作::地点"),
     FactKind.SCHOOL: _places("教育::学校", "教育背景::学校"),
     FactKind.MAJOR: _places("教育::专业", "教育背景::专业"),
     FactKind.DEGREE: _places("教育::学历", "教育::学位", "教育背景::学位"),
@@ -79,15 +82,16 @@ CHINESE: Mapping[FactKind, tuple[Place, ...]] = {
         "兴趣爱好::美食", "兴趣爱好::食物", "兴趣爱好::饮食", "生活方式::饮食偏好", "兴趣爱好::爱好"
     ),
     FactKind.DISLIKE: _places("兴趣爱好::不喜欢", "兴趣爱好::讨厌", "兴趣爱好::厌恶"),
-    FactKind.DISLIKE_FOOD: _places("生活方式::忌口", "兴趣爱好::不喜欢", "生活方式::饮食偏好"),
+    FactKind.DISLIKE_FOOD: _places("兴趣爱好::不喜欢", "生活方式::忌口", "生活方式::饮食"),
     FactKind.ALLERGY: _places("健康::过敏", "生活方式::过敏", "健康::过敏史", "健康::过敏原"),
     FactKind.DIET: _places("生活方式::饮食", "生活方式::饮食习惯", "生活方式::饮食偏好", "健康::饮食"),
     FactKind.HEALTH: _places("健康::健康状况", "生活方式::健康状况", "健康::疾病"),
     FactKind.LANGUAGE: _places("基本信息::语言", "基本信息::使用语言", "基本信息::掌握语言"),
     FactKind.PLAN: _places("人生大事::计划", "生活事件::计划", "心理::目标"),
     FactKind.INSTRUCTION: _places("助手偏好::指令", "偏好::指令"),
-    FactKind.CONTACT: _places("联系方式::邮箱", "联系方式::电话"),
-    FactKind.OTHER: _places("人生大事::其他"),
+    FactKind.ANSWER_LANGUAGE: _places("助手偏好::回答语言", "助手偏好::指令", "偏好::语言"),
+    FactKind.CONTACT: _places("联系方式::邮箱"),
+    FactKind.PHONE: _places("联系方式::电话"),
 }
 
 

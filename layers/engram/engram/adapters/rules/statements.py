@@ -20,6 +20,7 @@ class FactKind(StrEnum):
     NATIONALITY = "nationality"
     OCCUPATION = "occupation"
     EMPLOYER = "employer"
+    WORKPLACE = "workplace"
     SCHOOL = "school"
     MAJOR = "major"
     DEGREE = "degree"
@@ -36,8 +37,9 @@ class FactKind(StrEnum):
     LANGUAGE = "language"
     PLAN = "plan"
     INSTRUCTION = "instruction"
+    ANSWER_LANGUAGE = "answer_language"
     CONTACT = "contact"
-    OTHER = "other"
+    PHONE = "phone"
 
 
 SINGLE = frozenset(
@@ -52,10 +54,14 @@ SINGLE = frozenset(
         FactKind.NATIONALITY,
         FactKind.OCCUPATION,
         FactKind.EMPLOYER,
+        FactKind.WORKPLACE,
         FactKind.SCHOOL,
         FactKind.MAJOR,
         FactKind.DEGREE,
         FactKind.MARITAL,
+        FactKind.ANSWER_LANGUAGE,
+        FactKind.CONTACT,
+        FactKind.PHONE,
     }
 )
 """Kinds of which one value holds at a time: a new value replaces the old one. The others gather several."""

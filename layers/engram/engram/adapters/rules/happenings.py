@@ -1,0 +1,141 @@
+"""Plans and gists: what somebody intends, and one line for each thing worth remembering of a batch, dated by when it happens."""
+
+# ruff: noqa: E501  (a pattern reads best on one line)
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import tzinfo
+
+from engram.adapters.rules.clauses import USER, Clause
+from engram.adapters.rules.dates import When, when
+from engram.adapters.rules.requests import asks_again, is_request
+from engram.adapters.rules.statements import FactKind, Statement
+from engram.domain.models import Message
+from engram.extraction.models import Citation, GistDraft
+
+MAX_GIST_CHARACTERS = 200
+MAX_GISTS_PER_MESSAGE = 6
+_I = re.IGNORECASE
+_CJK = re.compile(r"[\u3400-\u9fff]")
+_AHEAD = re.compile(
+    r"\b(?:will|'ll|going to|gonna|plan(?:ning|s)?|intend|about to|next|tomorrow|tonight|upcoming|coming|scheduled|booked|flying|moving|leaving|starting|visiting|have an? (?:appointment|exam|meeting|interview|flight|test|date|trip|wedding|deadline|surgery)|in (?:\d+|an?|one|two|three|a few|a couple of) (?:days?|weeks?|months?|years?))\b"
+    r"|打算|计划|准备|决定|即将|将要|要(?!是)|会在|明[天晚年早]|后天|下(?:下)?(?:个)?(?:周|星期|礼拜|月)|约了|预约|订了|报名|以后|之后",
+    _I,
+)
+_PLAN = re.compile(
+    r"^(?:i(?:'m| am|'ve| have|'ll| will)?|we(?:'re| are|'ve| have|'ll| will)?)\b.*?(?:\b(?:will|going to|gonna|plan(?:ning)? (?:to|on)|intend(?:ing)? to|about to|decided to|scheduled|(?:signed up|registered) for|flying|moving|travel+ing|leaving|starting|visiting|getting married)\b|'ll\b)"
+    r"|^(?:i|we)(?:'ve| have)?(?: just| already)? (?:booked|scheduled|have an? (?:[\w-]+ ){0,2}(?:appointment|exam|meeting|interview|flight|test|trip|wedding|deadline|surgery|concert|race|presentation|party|reservation))\b"
+    r"|^[^他她它你您]{0,12}我们?.{0,12}?(?:(?:打算|计划|准备|决定)(?!工作|好|了|书|案)|即将|将要?|要(?!是|求)|会(?=去|在|到|参加)|[约約]了|预约了?|订了|报名了?|有(?:一)?(?:个|场|次)?[^，]{0,6}(?:考试|面试|会议|手术|演出|约会|体检|航班|婚礼|比赛|聚会|答辩|演讲|旅行))",
+    _I,
+)
+_LASTING_PLAN = re.compile(
+    r"\b(?:plan(?:ning)? (?:to|on)|intend(?:ing)? to|decided to|booked|signed up|registered)\b.*\b(?:mov(?:e|ing)|relocat\w+|stud(?:y|ying)|travel\w*|visit\w*|trip|marr(?:y|ied)|wedding|baby|retire|quit|change (?:jobs|careers)|switch|start (?:a|my)|learn\w*|buy\w*|marathon|climb\w*|appl(?:y|ying)|adopt\w*|flight)\b"
+    r"|(?:打算|计划|准备|决定|订了|报名了?).*(?:搬|移居|移民|留学|结婚|旅行|旅游|去.{2,}(?:玩|待|住)|换工作|跳槽|辞职|考(?:研|证|试)|创业|买房|买车|装修|生孩子|学习|攀登|登山|马拉松|机票)",
+    _I,
+)
+_FLEETING = re.compile(
+    r"\b(?:will|'ll) (?:definitely |just |also )?(?:try|focus|keep|give|talk|let|get back|think|check|see|do|be back|start with|take a look|look)\b|想(?:和|跟)?你|聊聊|请教|问",
+    _I,
+)
+_NO_PLAN = re.compile(
+    r"\b(?:(?:an?|the|my|our|this|travel) plan to|not going to|won't|no longer|don't plan|used to|wasn't|was going to)\b|不打算|不准备|不会|不要|没打算|要求|需要|想要(?:你|一)|没有?计划|要不要|主要|重要|只要",
+    _I,
+)
+_SUBJECT = re.compile(r"^(?:i(?:'m| am|'ve| have)?|we(?:'re| are|'ve| have)?)\s+|^我们?", _I)
+_CANCELLED = re.compile(
+    r"^(?:i|we)(?:'ve| have)? (?:cancel+ed|called off|gave up on|dropped) (?:my|our|the)?\s*(?:plans? (?:to|for) |trip to )?(?P<value>[\w ]{3,40}?)(?: trip| plan| appointment)?$"
+    r"|^(?:i'm|i am|we're|we are) (?:not|no longer) (?:going|moving|flying|traveling|planning to go) to (?P<place>[\w ]{3,30}?)(?: anymore| after all)?$"
+    r"|^我们?.{0,8}?(?:取消了?|放弃了?|不去|不打算去?|不准备去?)(?P<zh>[^了，]{2,16}?)(?:的?(?:计划|行程|旅行|预约|安排))?了?$",
+    _I,
+)
+_POLITE = re.compile(
+    r"(?:i (?:see|understand|agree|know|think so|guess so|got it|don't know|have no idea|appreciate it|hope so|mean it|love it|like it|like that|love that)|i'm (?:good|fine|ok|okay|back|here|done|sorry|not sure|ready)|thank(?:s| you)\b.*|我(?:明白|知道|懂|了解|理解|同意|觉得也是|也这么想|看看|试试|想想|想问|不知道|不清楚|没事|很好|还好|在)(?:了|的|一下)?)[\s.!。！]*",
+    _I,
+)
+
+
+def plans(clauses: Iterable[Clause], message: Message, zone: tzinfo) -> Iterator[Statement]:
+    """What the user intends: with a date ahead, or said to be a plan. A cancelled plan does not hold."""
+    said = message.created_at.astimezone(zone).date()
+    for clause in clauses:
+        if clause.subject != USER or not clause.asserted:
+            continue
+        cancelled = _CANCELLED.match(clause.text)
+        if cancelled is not None:
+            value = next(group for group in cancelled.groups() if group)
+            yield Statement(FactKind.PLAN, value, "", clause.start, clause.end, holds=False)
+            continue
+        if _PLAN.match(clause.text) is None or _NO_PLAN.search(clause.text):
+            continue
+        date = when(clause.text, said, forward=True)
+        ahead = date is not None and date.day > said and not _FLEETING.search(clause.text)
+        if not ahead and not _LASTING_PLAN.search(clause.text):
+            continue
+        words = clause.slice_of(message.content, 0, len(clause.text))
+        content = _SUBJECT.sub("", words).strip() if not _CJK.search(words) else words.replace("我", "", 1).strip("们 ")
+        dated = _dated(content, date) if date is not None and date.day > said else content
+        yield Statement(FactKind.PLAN, content, dated, clause.start, clause.end)
+
+
+def _dated(content: str, date: When) -> str:
+    """A plan outlives the day it was made: "next month" is kept with the month it means."""
+    return f"{content}（{date.text}）" if _CJK.search(content) else f"{content} ({date.text})"
+
+
+def gists(
+    sentences: Sequence[tuple[int, int]], clauses: Sequence[Clause], message: Message, zone: tzinfo
+) -> list[GistDraft]:
+    """One line per sentence that tells or asks something, in its own words."""
+    found = []
+    for start, end in sentences:
+        inside = [clause for clause in clauses if start <= clause.start and clause.end <= end]
+        text = _own_text(inside, message)
+        if not text or _POLITE.fullmatch(text):
+            continue
+        chinese = _CJK.search(text) is not None
+        if asks_again(text):
+            continue
+        if is_request(text):
+            label = "用户请求：" if chinese else "User asked: "
+        elif _tells(inside, text):
+            label = "用户说：" if chinese else "User said: "
+        else:
+            continue
+        happened = _when(text, message, zone)
+        moment = message.created_at if happened is None else happened.moment(zone)
+        found.append(GistDraft(label + _cut(text), moment, (Citation(message.message_id, text),)))
+        if len(found) == MAX_GISTS_PER_MESSAGE:
+            break
+    return found
+
+
+def _own_text(clauses: list[Clause], message: Message) -> str:
+    """The author's words from the first own clause to the last; a sentence interrupted by foreign words ends there."""
+    if not clauses:
+        return ""
+    end = clauses[0].end
+    for clause in clauses[1:]:
+        if clause.start - end > 12:
+            break
+        end = clause.end
+    return message.content[clauses[0].start : end]
+
+
+def _tells(clauses: list[Clause], text: str) -> bool:
+    long_enough = len(text) >= 4 if _CJK.search(text) else len(text.split()) >= 3
+    about_them = any(clause.asserted and clause.subject not in ("?", "assistant", "") for clause in clauses)
+    return long_enough and about_them
+
+
+def _when(text: str, message: Message, zone: tzinfo) -> When | None:
+    said = message.created_at.astimezone(zone).date()
+    found = when(text, said, forward=_AHEAD.search(text) is not None)
+    if found is None or found.day.isoformat()[: len(found.text)] == said.isoformat()[: len(found.text)]:
+        return None
+    return found
+
+
+def _cut(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= MAX_GIST_CHARACTERS else flat[: MAX_GIST_CHARACTERS - 1].rstrip() + "…"
