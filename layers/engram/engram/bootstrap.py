@@ -371,6 +371,7 @@ class Services:
             rows=self._catalogue_rows,
             reader=self.reader,
             resolvers=self.resolvers,
+            projector=self.projector,
             operations=self.operations,
             queue=self.queue,
             clock=self.clock,

@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from engram.catalogue.resolvers import CompiledResolver, Resolvers
 from engram.domain.clock import Clock, NewId, Stopwatch
+from engram.domain.documents import Document
 from engram.domain.errors import ConditionFailed, Throttled, Unavailable
 from engram.domain.models import Conversation, Message, Operation, OperationKind, OperationStatus
 from engram.domain.scope import Scope
 from engram.domain.table import Put, VersionIs
 from engram.observability import log
 from engram.ports import Table, WorkQueue
+from engram.recall.indexing import documents_of_messages
 from engram.resolve.aliases import key_of
 from engram.resolve.catalogue import Catalogue, names_of, topic_names
 from engram.resolve.models import ResolveContext, Subjects
+from engram.store import keys
 from engram.store.catalogue import CatalogueRows
 from engram.store.commits import conversation_item, epoch_check
+from engram.store.documents import document_of
 from engram.store.operations import Operations
 from engram.store.reader import Reader
 from engram.text.normalise import fold
@@ -55,6 +60,14 @@ class Affected:
         return any(name in text for name in self.names for text in texts)
 
 
+class Projector(Protocol):
+    """What follows the truth: the search rows, and the remote index if there is one."""
+
+    def write_rows(self, scope: Scope, documents: Sequence[Document]) -> None: ...
+
+    def project(self, scope: Scope, documents: Sequence[Document]) -> None: ...
+
+
 class Reevaluation:
     """Begins re-evaluations, and works on them."""
 
@@ -65,6 +78,7 @@ class Reevaluation:
         rows: CatalogueRows,
         reader: Reader,
         resolvers: Resolvers,
+        projector: Projector,
         operations: Operations,
         queue: WorkQueue,
         clock: Clock,
@@ -75,6 +89,7 @@ class Reevaluation:
         self._rows = rows
         self._reader = reader
         self._resolvers = resolvers
+        self._projector = projector
         self._operations = operations
         self._queue = queue
         self._clock = clock
@@ -169,13 +184,27 @@ class Reevaluation:
             if reread == present:
                 return False
             item = conversation_item(scope, replace(reread, version=present.version + 1), state.tombstones.epoch)
+            documents = self._documents(scope, messages, reread)
             try:
+                self._projector.write_rows(scope, documents)
                 self._table.transact([Put(item, VersionIs(present.version)), epoch_check(scope, state.tombstones)])
             except ConditionFailed:
                 messages = ()
                 continue
+            self._projector.project(scope, documents)
             return True
         raise Throttled("conversation is contended")
+
+    def _documents(self, scope: Scope, messages: Sequence[Message], about: Conversation) -> list[Document]:
+        """Search rows of the messages with what they are about now, and the vectors that they have."""
+        fresh = documents_of_messages(messages, about.entity_ids, about.topic_ids)
+        found = self._table.batch_get([keys.document(scope, one.doc_id) for one in fresh])
+        known = {one.doc_id: one for one in map(document_of, found.values())}
+        return [
+            replace(one, vector=known[one.doc_id].vector, encoder=known[one.doc_id].encoder)
+            for one in fresh
+            if one.doc_id in known
+        ]
 
     def _subjects(self, messages: Sequence[Message], resolver: CompiledResolver) -> Subjects:
         """As the index stage reads them: the messages of one request together."""

@@ -118,7 +118,7 @@ class RecallService:
         """Conversations, items and evidence that answer `request`; an unknown user gets an empty bundle."""
         total, trace = Stopwatch(), Trace()
         as_of = self._clock()
-        opening = self._reads.opening(scope, request.session_id, [self._catalogues.head_key(scope.business_id)])
+        opening = self._reads.opening(scope, request.session_id, as_of, [self._catalogues.head_key(scope.business_id)])
         trace.took("state", total)
         watch = Stopwatch()
         resolver = self._resolver(scope.business_id, opening.others)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from engram.domain.models import Conversation, Gist, MemoryItem, Message, MessageRef, SessionPointer, User
 from engram.domain.scope import Scope
@@ -11,6 +12,7 @@ from engram.domain.table import Item, Key
 from engram.domain.visibility import Tombstones
 from engram.ports import Table
 from engram.store import keys
+from engram.store.conversation_copies import ConversationCopies, Version
 from engram.store.items import decode
 from engram.store.reader import Reader, tombstones_of, user_of
 
@@ -44,25 +46,44 @@ class Truth:
 class RecallReads:
     """Reads of a recall, on the Table port."""
 
-    def __init__(self, *, table: Table, reader: Reader) -> None:
+    def __init__(self, *, table: Table, reader: Reader, copies: ConversationCopies | None = None) -> None:
         self._table = table
         self._reader = reader
+        self._copies = copies or ConversationCopies()
 
-    def opening(self, scope: Scope, session_id: str, others: Sequence[Key] = ()) -> Opening:
-        """The user's state, conversations and pending messages. One batch get and two queries."""
-        wanted = [keys.user(scope), keys.tombstones(scope), *others]
+    def opening(self, scope: Scope, session_id: str, now: datetime, others: Sequence[Key] = ()) -> Opening:
+        """The user's state, conversations and pending messages.
+
+        One batch get and one query; a second query when the conversations have changed since the last recall.
+        """
+        wanted = [keys.user(scope), keys.tombstones(scope), keys.documents_head(scope), *others]
         if session_id:
             wanted.append(keys.session(scope, session_id))
         found = self._table.batch_get(wanted)
         tombstones = tombstones_of(found.get(keys.tombstones(scope)))
+        pending = self._reader.pending(scope)
         return Opening(
             user=user_of(found.get(keys.user(scope)), tombstones),
             tombstones=tombstones,
             current_id=_current(found.get(keys.session(scope, session_id)), tombstones) if session_id else "",
-            conversations=self._reader.conversations(scope, tombstones=tombstones),
-            pending=self._reader.pending(scope),
+            conversations=self._conversations(scope, found, tombstones, now, settled=not pending),
+            pending=pending,
             others=found,
         )
+
+    def _conversations(
+        self, scope: Scope, found: Mapping[Key, Item], tombstones: Tombstones, now: datetime, *, settled: bool
+    ) -> tuple[Conversation, ...]:
+        """All conversations: a copy if it is current. `settled`: nothing was pending after `found` was read."""
+        head = found.get(keys.documents_head(scope))
+        if head is None or not settled:
+            return self._reader.conversations(scope, tombstones=tombstones)
+        version = Version(head.body["generation"], head.version, tombstones.version)
+        copy = self._copies.get(scope, version, now)
+        if copy is None:
+            copy = self._reader.conversations(scope, tombstones=tombstones)
+            self._copies.put(scope, version, now, copy)
+        return copy
 
     def rows(self, wanted: Sequence[Key]) -> Mapping[Key, Item]:
         """Rows of the business, as they are. One batch get."""
