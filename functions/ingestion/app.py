@@ -1,4 +1,4 @@
-"""POST /v1/memory/ingestions, flushes and imports, and Memobase's blobs: keep what was said, answer 202, think later."""
+"""POST /v1/memory/ingestions, flushes, imports, and Memobase's blobs: keep what was said, answer 202, think later."""
 
 from engram.api.http import Response, body_of, entrypoint, resolver, scope_of, to_json
 from engram.api.ingestion_schemas import FlushBody, IngestionBody, accepted_body

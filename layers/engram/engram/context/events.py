@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
 
 from engram.context.hot import HotGist, hot_gist
 from engram.context.request import ChatTurn
@@ -11,7 +12,9 @@ from engram.domain.documents import DocumentFilter, DocumentKind, Hit, SearchQue
 from engram.domain.errors import Unavailable
 from engram.domain.scope import Scope
 from engram.ports import Embedder, SearchIndex
-from engram.store.reader import Reader
+
+if TYPE_CHECKING:  # a hit reads no row
+    from engram.store.reader import Reader
 
 QUERY_TURNS = 3
 QUERY_CHARACTERS = 2_000

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import tzinfo
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from engram.context.hot import KEPT_GISTS, HotProfile, decode_hot, hot_profile
 from engram.domain.errors import Unavailable
@@ -20,7 +20,9 @@ from engram.domain.models import Gist, ProfileSlot, User
 from engram.domain.scope import Scope
 from engram.ports import CacheEntry, ProfileCache
 from engram.profile.rules import ProfileRules, RulesOf
-from engram.store.reader import Reader, UserState
+
+if TYPE_CHECKING:  # a hit reads no row
+    from engram.store.reader import Reader, UserState
 
 PROFILE = "profile"
 EVENTS = "events"
