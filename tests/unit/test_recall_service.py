@@ -261,8 +261,13 @@ class TestPartsThatAreDown:
 
     @pytest.mark.parametrize("index", [FailingIndex(), FailingIndex(missing=("lexical",))])
     def test_everything_down_is_no_error(self, travelled, index):
-        bundle = travelled.reopened(rows_index=index).recall("reverse a Python list")
+        bundle = travelled.reopened(rows_index=index).recall("do I have an allergy to peanuts")
         assert (bundle.evidence, bundle.execution_status) == ((), ExecutionStatus.DEGRADED)
+
+    def test_what_a_query_names_is_found_by_name_with_everything_down(self, travelled):
+        bundle = travelled.reopened(rows_index=FailingIndex()).recall("杭州")
+        assert {one.session_id for one in bundle.evidence} == {"trip"}
+        assert bundle.execution_status is ExecutionStatus.DEGRADED
 
     def test_and_last_times_guide_does_not_need_it(self, travelled):
         bundle = travelled.reopened(rows_index=FailingIndex()).recall(FLAGSHIP, kinds=(DocumentKind.MESSAGE,))

@@ -21,7 +21,7 @@ _GOES_ON = re.compile(
 )
 _ONE_BEFORE = re.compile(
     r"\b(?:time|one|conversation|chat|session)s? before\b|\bbefore that\b|\bearlier (?:one|than that)\b|"
-    r"再上|再前|再之前|再往前|更早|前一次|上一次呢|之前那次|前面那次",
+    r"再上|再前|再之前|再往前|更早|前一次|上一次呢|之前|以前|前面那次",
     re.IGNORECASE,
 )
 _LOOKED_AT = 6

@@ -64,6 +64,7 @@ class Conditions:
 
 
 _DISCOURSE = re.compile(
+    r"\A\W*(?:list|show|enumerate|remind|summari[sz]e|give|find|repeat)\b|"
     r"\b(?:settled?|decided?|decision|conclu(?:de[ds]?|sions?)|discuss(?:ed|ion)?|agreed?|said|say|told|tell|talk(?:ed|ing)?|"
     r"mention(?:ed)?|things?|stuff|topics?|points?|details?|answers?|repl(?:y|ies)|conversations?|chats?|"
     r"(?:first|second|third|last) (?:point|one|item)|we|us|you|me|i|did|do|was|is|about|the|what|which|that|of|on)\b|"

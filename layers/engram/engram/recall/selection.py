@@ -119,10 +119,13 @@ def choose(
 
 
 def means_one(resolution: Resolution) -> bool:
-    """Whether the query names one conversation (上次, first time we talked), not the past at large (之前, before)."""
+    """Whether the query names one conversation (上次, first time we talked), not the past at large (之前, before).
+
+    Read from the query: the cue that decided the intent may be another one ("what did we settle last time").
+    """
     temporal = resolution.temporal
     if temporal.intent is TemporalIntent.PREVIOUS_RELATED:
-        return temporal.nth > 1 or _DEFINITE.search(temporal.cue) is not None
+        return temporal.nth > 1 or _DEFINITE.search(resolution.query) is not None
     if temporal.intent in ONE:
         return _TALKED.search(resolution.query) is not None
     return True
