@@ -1,0 +1,192 @@
+"""The entity ladder: names as filed, then slips of the pen, then names that the catalogue does not know.
+
+Each step takes what the step before left and adds a line to the trace: what it accepted, or why it passed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engram.domain.models import MentionStatus
+from engram.resolve.aliases import Squeezed, Target
+from engram.resolve.catalogue import PLACE_TYPES, Catalogue
+from engram.resolve.decision import decide, decimal_score, ranked
+from engram.resolve.models import Candidate, Mention
+from engram.resolve.names import inside_longer_name, unknown_names
+from engram.resolve.sense import TYPE_CUE, Spelling, Surroundings, evidence, needs_evidence, weigh
+from engram.resolve.slips import slips
+from engram.text.normalise import NormalisedText
+from engram.text.segment import on_borders
+
+NAME_SCORE = -13.9
+"""Logarithm of the probability given to a name that the dictionary lacks: about fifty times in its corpus."""
+_CERTAIN = decimal_score(0.99)
+_SLIP = decimal_score(0.95)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A name that stands in the text: its span in the folded text, and the entities it may mean."""
+
+    start: int
+    end: int
+    key: str
+    targets: tuple[Target, ...]
+    step: str = "alias"
+
+
+@dataclass(slots=True)
+class Claims:
+    """What the names of a text come to before anything is decided between candidates.
+
+    Attributes:
+        claims: not overlapping, in order of the text.
+        longer: spans of unknown names that hold a known one (王芳芳, Paris Hilton).
+    """
+
+    claims: list[Claim] = field(default_factory=list)
+    longer: list[tuple[int, int]] = field(default_factory=list)
+    trace: list[str] = field(default_factory=list)
+
+    def free(self, start: int, end: int) -> bool:
+        spans = [*((claim.start, claim.end) for claim in self.claims), *self.longer]
+        return not any(start < last and first < end for first, last in spans)
+
+
+def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catalogue) -> Claims:
+    """Step 1, exact names: longest first, on word borders, and not part of a longer name."""
+    claims = Claims()
+    dropped = 0
+    hits = sorted(catalogue.entity_names.find(squeezed), key=lambda hit: (hit.start - hit.end, hit.start))
+    for hit in hits:
+        start, end = squeezed.span(hit.start, hit.end)
+        if not claims.free(start, end):
+            continue
+        if not on_borders(squeezed.text, hit.start, hit.end, name_score=NAME_SCORE):
+            dropped += 1
+            continue
+        kinds = {catalogue.entities[target.id].type for target in hit.targets}
+        longer = inside_longer_name(normalised, start, end, kinds, catalogue)
+        if longer:
+            claims.longer.append(longer)
+            continue
+        claims.claims.append(Claim(start, end, hit.key, hit.targets))
+    claims.claims.sort(key=lambda claim: claim.start)
+    claims.trace.append(
+        f"alias: {len(claims.claims)} names, {dropped} across word borders, {len(claims.longer)} in longer names"
+    )
+    return claims
+
+
+def claim_slips(normalised: NormalisedText, claims: Claims, catalogue: Catalogue) -> None:
+    """Step 2, one wrong character, when no other real name is as near."""
+    found = 0
+    for start, end, key in slips(normalised.text, catalogue.entity_sounds):
+        targets = catalogue.entity_names.get(key)
+        if len(targets) == 1 and claims.free(start, end):
+            claims.claims.append(Claim(start, end, key, targets, "typo"))
+            found += 1
+    claims.claims.sort(key=lambda claim: claim.start)
+    claims.trace.append(
+        f"typo: {found} names one character off" if found else "typo: passed, nothing near one name only"
+    )
+
+
+def certain_types(claims: Claims, catalogue: Catalogue) -> frozenset[str]:
+    """Types of entities about which there is no doubt, `place` standing for every kind of place as well."""
+    kinds = {
+        catalogue.entities[claim.targets[0].id].type
+        for claim in claims.claims
+        if len({catalogue.entities[target.id].type for target in claim.targets}) == 1
+    }
+    return with_place(kinds)
+
+
+def with_place(kinds: set[str]) -> frozenset[str]:
+    """The types, and `place` if any of them is a kind of place."""
+    return frozenset(kinds | {"place"}) if kinds & PLACE_TYPES else frozenset(kinds)
+
+
+def decide_claims(normalised: NormalisedText, claims: Claims, around: Surroundings) -> list[Mention]:
+    """Step 3, the rule: a name of one entity is linked, of several only when its surroundings decide."""
+    mentions: list[Mention] = []
+    undecided = plain = 0
+    for claim in claims.claims:
+        mention = _decide(normalised, claim, around)
+        if mention is None:
+            plain += 1
+            continue
+        undecided += mention.status is MentionStatus.AMBIGUOUS
+        mentions.append(mention)
+    claims.trace.append(f"context: {undecided} left ambiguous, {plain} ordinary words")
+    return mentions
+
+
+def _decide(normalised: NormalisedText, claim: Claim, around: Surroundings) -> Mention | None:
+    first, last = normalised.span(claim.start, claim.end)
+    written = normalised.original[first:last]
+    spelling = Spelling(written, opens_sentence(normalised.original, first))
+    place = (claim.start, claim.end)
+    kinds = [around.catalogue.entities[target.id].type for target in claim.targets]
+    if all(needs_evidence(t, kind, spelling, claim.key) for t, kind in zip(claim.targets, kinds, strict=True)):
+        support = evidence(claim.targets, around, place)
+        if max(support.values()) < TYPE_CUE:
+            return None
+    if len(claim.targets) == 1:
+        entity = around.catalogue.entities[claim.targets[0].id]
+        score = _CERTAIN if claim.step == "alias" else _SLIP
+        candidate = Candidate(entity.id, entity.name, entity.type, score)
+        return _linked(written, first, last, candidate, claim.step)
+    candidates = ranked(weigh(claim.targets, spelling, around, place))
+    best = decide(candidates)
+    if best is not None:
+        return _linked(written, first, last, best, "context")
+    return Mention(
+        written, first, last, MentionStatus.AMBIGUOUS, type=candidates[0].type, found_by="alias", candidates=candidates
+    )
+
+
+def _linked(written: str, first: int, last: int, candidate: Candidate, step: str) -> Mention:
+    return Mention(
+        written,
+        first,
+        last,
+        MentionStatus.LINKED,
+        candidate.id,
+        candidate.name,
+        candidate.type,
+        step,
+        (candidate,),
+    )
+
+
+def unresolved_names(
+    normalised: NormalisedText, claims: Claims, taken: Sequence[tuple[int, int]], catalogue: Catalogue
+) -> list[Mention]:
+    """Step 4, names that the catalogue does not know: kept as text, never made into ids.
+
+    Args:
+        taken: spans of the folded text that mean something else (times, topics).
+    """
+    spans = [*claims.longer]
+    for start, end in unknown_names(normalised, catalogue, [(c.start, c.end, c.targets[0].id) for c in claims.claims]):
+        busy = [*taken, *spans]
+        if claims.free(start, end) and not any(start < last and first < end for first, last in busy):
+            spans.append((start, end))
+    claims.trace.append(f"unknown: {len(spans)} names not in the catalogue")
+    mentions: list[Mention] = []
+    for start, end in spans:
+        first, last = normalised.span(start, end)
+        written = normalised.original[first:last]
+        mentions.append(Mention(written, first, last, MentionStatus.UNRESOLVED, found_by="unknown"))
+    return mentions
+
+
+def opens_sentence(text: str, start: int) -> bool:
+    """Whether a capital letter at `start` says nothing: at the beginning of a sentence, or in a text all in capitals."""
+    before = text[:start].rstrip(" \"'“‘(《")
+    if not before or before[-1] in ".?!。！？:：\n":
+        return True
+    letters = [character for character in text if character.isalpha() and character.isascii()]
+    return len(letters) > 6 and all(character.isupper() for character in letters)

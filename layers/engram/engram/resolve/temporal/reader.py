@@ -1,0 +1,181 @@
+"""From a text to one temporal intent: find the cues and ranges, drop what is no time, and let the strongest speak.
+
+Precedence where cues meet: TIME_RANGE, CURRENT_SESSION, ALL_HISTORY, LATEST / EARLIEST, PREVIOUS_RELATED, RECENT.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from engram.resolve.models import ResolveContext, Temporal, TemporalIntent
+from engram.resolve.temporal.chinese_periods import chinese_periods
+from engram.resolve.temporal.cues import Cue, cues_in
+from engram.resolve.temporal.english_periods import english_periods
+from engram.resolve.temporal.periods import LocalCalendar, Period
+from engram.resolve.temporal.senses import is_time
+from engram.text.language import has_han
+from engram.text.normalise import NormalisedText, normalise
+
+MAX_LENGTH = 2_000
+"""Characters that are read: a question says when at its beginning or its end."""
+_ORDER = (
+    TemporalIntent.TIME_RANGE,
+    TemporalIntent.CURRENT_SESSION,
+    TemporalIntent.ALL_HISTORY,
+    TemporalIntent.LATEST,
+    TemporalIntent.EARLIEST,
+    TemporalIntent.PREVIOUS_RELATED,
+    TemporalIntent.RECENT,
+)
+_SMALL = frozenset(("day", "part", "clock", "rolling"))
+
+_SINCE = re.compile(r"(?:\bsince |\bever since |\bstarting (?:from |in |on )?|自从?|从)(?:the |early |last )?$")
+_SINCE_AFTER = re.compile(
+    r"^(?:以来|之后|以后|后|起|开始|至今|到现在|到今天|onwards?\b| onwards?\b| until now| to now| till now)"
+)
+_FROM_NOW = re.compile(r"^(?: (?:until|till|to|through) (?:now|today)| onwards?| on\b(?! (?:the|a)))")
+_AFTER = re.compile(r"\bafter (?:the )?$")
+_BEFORE = re.compile(r"\b(?:before|prior to|until|up to|till) (?:the )?$")
+_BEFORE_AFTER = re.compile(r"^(?:之前|以前|前)(?![天台后面一年晚])")
+_JOIN = re.compile(r"^\s*(?:到|至|~|-|–|to|until|till|through|thru|and|和|跟|与)\s*(?:the )?$")
+_FROM = re.compile(r"(?:\bbetween |\bfrom |从|自)(?:the )?$")
+
+
+def read_temporal(query: str, context: ResolveContext) -> Temporal:
+    """The temporal intent of a query.
+
+    Args:
+        query: as written.
+        context: now and the zone of the user; an unknown zone counts as UTC.
+    """
+    return temporal_of(normalise(query), context)
+
+
+def temporal_of(text: NormalisedText, context: ResolveContext) -> Temporal:
+    """`read_temporal` of a text that is folded already."""
+    folded = text.text[:MAX_LENGTH]
+    periods = read_periods(folded, LocalCalendar(context.now, context.timezone))
+    cues = [cue for cue in cues_in(folded) if not _within_any(cue, periods)]
+    spans = sorted({text.span(item.first, item.last) for item in (*periods, *cues)})
+    if periods:
+        period = narrowest(periods)
+        return Temporal(
+            TemporalIntent.TIME_RANGE,
+            text.as_written(period.first, period.last),
+            start=period.start,
+            end=period.end,
+            axis=axis_of(folded, period, context.now),
+            spans=tuple(spans),
+        )
+    if not cues:
+        return Temporal(TemporalIntent.NONE)
+    best = min(cues, key=lambda cue: (_ORDER.index(cue.intent), -cue.nth, cue.first))
+    return Temporal(best.intent, text.as_written(best.first, best.last), nth=best.nth, spans=tuple(spans))
+
+
+def read_periods(folded: str, calendar: LocalCalendar) -> list[Period]:
+    """Ranges named in a folded text, not overlapping, in order; connectors (since, between … and) applied."""
+    found = [*chinese_periods(folded, calendar)] if has_han(folded) or re.search(r"\dq|q\d|\d{4}", folded) else []
+    if re.search(r"[a-z]{3}|\d[/-]\d", folded):
+        found += english_periods(folded, calendar)
+    chosen: list[Period] = []
+    for period in sorted(found, key=lambda item: (item.first - item.last, item.first)):
+        free = not any(period.first < other.last and other.first < period.last for other in chosen)
+        if free and is_time(folded, period):
+            chosen.append(period)
+    chosen.sort(key=lambda item: item.first)
+    return _opened(folded, _joined(folded, chosen))
+
+
+def _joined(folded: str, periods: Sequence[Period]) -> list[Period]:
+    """Two ranges with a connector between them become one: 3月到5月, between March and May."""
+    result: list[Period] = []
+    for period in periods:
+        if result:
+            previous = result[-1]
+            between = folded[previous.last : period.first]
+            opened = _FROM.search(folded[: previous.first])
+            if _JOIN.match(between) and (opened or between.strip() not in ("and", "和", "跟", "与", "")):
+                result[-1] = _span_of(previous, period)
+                continue
+        result.append(period)
+    return result
+
+
+def _span_of(left: Period, right: Period) -> Period:
+    start, end = left.start, right.end
+    if start is not None and end is not None and start >= end:
+        start = _year_earlier(start)
+    return Period(left.first, right.last, start, end, "span")
+
+
+def _year_earlier(moment: datetime) -> datetime:
+    try:
+        return moment.replace(year=moment.year - 1)
+    except ValueError:
+        return moment.replace(year=moment.year - 1, day=28)
+
+
+def _opened(folded: str, periods: Sequence[Period]) -> list[Period]:
+    """Ranges opened on one side by since, after, before and their Chinese kin."""
+    result: list[Period] = []
+    for period in periods:
+        before, after = folded[: period.first], folded[period.last :]
+        starts_here = _SINCE.search(before)
+        if _SINCE_AFTER.match(after) and not after.startswith("后天"):
+            match = _SINCE_AFTER.match(after)
+            exclusive = bool(match and match.group() in ("之后", "以后", "后"))
+            start = period.end if exclusive and period.unit in _SMALL else period.start
+            result.append(replace(period, start=start, end=None, last=period.last + (match.end() if match else 0)))
+        elif (starts_here and (before.endswith(("since ", "自", "自从")) or "since" in starts_here.group())) or (starts_here and "starting" in starts_here.group()):
+            result.append(replace(period, first=starts_here.start(), end=None))
+        elif _FROM.search(before) and _FROM_NOW.match(after):
+            result.append(replace(period, end=None))
+        elif _AFTER.search(before):
+            result.append(replace(period, start=period.end, end=None))
+        elif _BEFORE.search(before) or _BEFORE_AFTER.match(after):
+            result.append(replace(period, start=None, end=period.start))
+        else:
+            result.append(period)
+    return result
+
+
+def narrowest(periods: Sequence[Period]) -> Period:
+    """The range that says most: of several, the shortest; open ranges last; the first among equals."""
+
+    def length(period: Period) -> float:
+        if period.start is None or period.end is None:
+            return float("inf")
+        return (period.end - period.start).total_seconds()
+
+    return min(periods, key=lambda period: (length(period), period.first))
+
+
+def _within_any(cue: Cue, periods: Sequence[Period]) -> bool:
+    return any(period.first <= cue.first and cue.last <= period.last for period in periods)
+
+
+_TALKED = re.compile(
+    r"聊|说|讨论|谈|提|问|告诉|推荐|你给|给我|发我|发的|记录|对话|写的|"
+    r"\b(?:talk|discuss|chat|said|say|told|tell|mention|conversation|ask|recommend|suggest|gave|give|made|wrote|send|sent|log)"
+)
+_DONE = re.compile(
+    r"去|刷|看|吃|玩|做|买|跑|旅|住|参加|拍|爬|\b(?:doing|did|do|went|go|trip|visit|ate|eat|watch|bought|ran|met|happen)"
+)
+
+
+def axis_of(folded: str, period: Period, now: datetime) -> str:
+    """Whether a range is about when it was said (`message`), when it happens (`event`), or may be either."""
+    rest = folded[: period.first] + " " + folded[period.last :]
+    if period.start is not None and period.start > now:
+        return "event"
+    if _TALKED.search(rest):
+        return "message"
+    if _DONE.search(rest) and not period.ago and period.unit not in ("day", "rolling", "weekend"):
+        return "event"
+    if period.ago or period.unit in ("day", "part", "clock", "rolling"):
+        return "message"
+    return "either"

@@ -1,0 +1,104 @@
+"""Whether words that look like a time are one: 五月天 is a band, `May I` asks, 一周报价 is no week, `in 30 minutes` is ahead.
+
+Kept apart from the grammar, which reads what an expression means once it is one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from engram.resolve.temporal.periods import Period
+from engram.text.segment import on_borders
+
+_SCORE = -9.5
+_WEAK_MONTHS = re.compile(
+    r"^(?:may|march|mar|jan|feb|jun|jul|aug|sep|sept|oct|nov|dec|apr|sat|sun|mon|wed|fri|tue|thu)\.?$"
+)
+_PREPOSITION = re.compile(
+    r"\b(?:in|since|last|from|of|this|next|until|till|during|by|between|and|early|late|mid|through|throughout|on|to|for|back in|around|before|after|every|end of)(?: the)? $"
+)
+_MODAL_AFTER = re.compile(r"^ (?:i|we|you|he|she|it|they|be|have|not|also|as well|or|the|help|need|want|in\b|on\b)")
+_TITLES = re.compile(r"《[^》]*》|「[^」]*」|“[^”]*”")
+_WORK = re.compile(r"\b(?:play|song|listen to|movie|film|album|band|book|watch|read|sing)(?: called| named)? $")
+_WORK_AFTER = re.compile(r"^(?: by (?:the )?[a-z]+| once more| (?:once )?again by)")
+_TODAY_OWN = re.compile(
+    r"我|咱|聊|说|讨论|谈|提|问|记|发|写|\b(?:i|we|my|our|me|you|us|said|told|discussed|talked|chat|conversation|mentioned)\b"
+)
+_HOLIDAY_PREPOSITION = re.compile(
+    r"(?:\b(?:on|over|at|during|around|since|before|after|from|until|by|between|and|the day after)|[’']s) (?:the )?$"
+)
+_HOLIDAY_TIME = re.compile(
+    r"^(?:的)?(?:期间|那天|当天|那会|的时候|时候|时|前后|假期|那几天|那周|前|后|之后|之前|以来|当晚|晚上|"
+    r"(?:我|我们|咱们|你|跟|和)?(?:聊|说|去|在|拍|给|讨论|谈|提|推荐|回|跟|和|发|做|吃|玩|看|收|买|定|订))|^ (?:\d{4}|morning|eve|night|chat|conversation)"
+)
+_NAME_AFTER = re.compile(r"^(?:天(?:的|乐团|演唱|专辑|新)|大战|围城|版|款|型)")
+_FIXED_PHRASES = re.compile(
+    r"百年前|万年前|亿年前|千年前|从前|年前(?=买|到货|能|回家|打折)|饭前|产前|婚前|生前|睡前|"
+    r"(?:\d+|[一二三四五六七八九十两]+)(?:周|天|个月|年|日|个?小时)(?:报价|游|内|制|计划|速成|无理由|试用|保修|班|期|票|套餐|左右|后|的假|宝宝|大|龄|没)"
+)
+_HOUR = re.compile(r"^\d{1,2}[:.]\d\d$")
+_YEAR_LIKE = re.compile(
+    r"(?:room|model|no\.?|number|#|\$|¥|version|win(?:dows)?|office|port|error|python|id|flight) ?$"
+)
+_DECIMALS = re.compile(r"^(?:\d{1,2}/\d{1,2})$")
+
+
+def is_time(folded: str, period: Period) -> bool:
+    """Whether the words of a period, where they stand, speak of a time that limits what is recalled."""
+    words = folded[period.first : period.last]
+    before, after = folded[: period.first], folded[period.last :]
+    if not on_borders(folded, period.first, period.last, name_score=_SCORE) or _inside_title(folded, period):
+        return False
+    if _FIXED_PHRASES.search(folded[max(period.first - 2, 0) : period.last + 3]) and period.unit != "rolling":
+        return not _FIXED_PHRASES.search(words + after[:3])
+    if words.isascii():
+        return _english(words, before, after, period)
+    return _chinese(words, before, after, period)
+
+
+def _inside_title(folded: str, period: Period) -> bool:
+    return any(match.start() <= period.first and period.last <= match.end() for match in _TITLES.finditer(folded))
+
+
+def _chinese(words: str, before: str, after: str, period: Period) -> bool:
+    if words.startswith(("今天", "今日", "今儿")):
+        return bool(_TODAY_OWN.search(before + after)) and len(words) >= 2
+    if period.unit == "holiday" and not re.match(r"大前年|前年|去年|今年|明年|上|下|这|本|(?:19|20)\d\d", words):
+        return words.endswith(("期间", "当天", "前夕", "前夜")) or bool(_HOLIDAY_TIME.match(after))
+    if period.unit == "month" and re.fullmatch(r"[\d一二三四五六七八九十]+月份?", words):
+        return not _NAME_AFTER.match(after) and not re.search(r"[第\d.]$", before)
+    if re.fullmatch(r"(?:周|星期|礼拜)[一二三四五六日天末]", words) and re.search(
+        r"(?:每|每个|逢|下个|双|单)$", before
+    ):
+        return False
+    if words in ("周末", "年初", "年底", "年中") and not _TODAY_OWN.search(before + after):
+        return False
+    if re.fullmatch(r"(?:当|本)(?:周|月|日|晚|年)", words) and words.startswith("当"):
+        return False
+    return not (re.fullmatch(r"[\d一二三四五六七八九十两]{1,3}(?:号|日)", words) and not _day_number(before, after))
+
+
+def _day_number(before: str, after: str) -> bool:
+    """Whether a bare 5号 is a day of the month and not a number of something."""
+    if re.search(r"[a-z0-9第型座房楼路线]\s*$", before):
+        return False
+    return not re.match(r"^(?:线|楼|院|机|房|店|桌|选手|球员|位|字|电池|门|馆|厅|车|公路|柜|元|游|圈|生|期)", after)
+
+
+def _english(words: str, before: str, after: str, period: Period) -> bool:
+    if _WORK.search(before) and (_WORK_AFTER.match(after) or before.startswith("play ")):
+        return False
+    bare = words.removesuffix("'s")
+    if _WEAK_MONTHS.match(bare):
+        return (bool(_PREPOSITION.search(before)) and not _MODAL_AFTER.match(after)) or words.endswith("'s")
+    if bare == "today":
+        return bool(_TODAY_OWN.search(before + after)) or not (before + after).strip()
+    if period.unit == "holiday" and not re.match(r"(?:last|this|next|previous|past)\b|.*\d{4}$", bare):
+        return bool(_HOLIDAY_PREPOSITION.search(before)) or bool(_HOLIDAY_TIME.match(after))
+    if re.match(r"(?:last|this|next) (?:second|minute)", bare):
+        return False
+    if period.unit == "year" and _YEAR_LIKE.search(before):
+        return False
+    if _DECIMALS.match(bare):
+        return bool(re.search(r"(?:\bon|\bfrom|\bsince|\bof|\bthe|\bfor|^) ?$", before))
+    return not (re.match(r"every ", before[-6:]) and period.unit == "day")

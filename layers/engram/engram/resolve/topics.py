@@ -1,0 +1,267 @@
+"""The topic ladder: names, slips, cues, ambiguous heads, keywords, nearness of meaning, and a model that may only choose.
+
+It stops at the first step that is certain. Each step says in the trace what it accepted or why it passed on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from engram.domain.models import MentionStatus
+from engram.resolve.aliases import Squeezed
+from engram.resolve.catalogue import PLACE_TYPES, Catalogue
+from engram.resolve.decision import decide, decimal_score, ranked
+from engram.resolve.expressions import CueIndex, CueText, weight
+from engram.resolve.models import Candidate, Mention
+from engram.resolve.slips import slips
+from engram.text.normalise import NormalisedText
+from engram.text.segment import on_borders
+
+TOPIC_SCORE = -12.0
+_CERTAIN = decimal_score(0.99)
+_SLIP = decimal_score(0.95)
+_CUE_LEAD = 1.25
+"""How many times as much of the text must speak for the best topic as for the second."""
+
+Span = tuple[int, int]
+Phrase = Callable[[], str]
+Similar = Callable[[str, frozenset[str]], tuple[Candidate, ...]]
+"""A phrase and the ids ruled out → topics near in meaning, with calibrated probabilities."""
+
+
+@dataclass(slots=True)
+class TopicText:
+    """A text as the topic ladder reads it.
+
+    Attributes:
+        types: of the entities in it; silent: spans of the folded text that must not be read as topic words.
+    """
+
+    normalised: NormalisedText
+    squeezed: Squeezed
+    cues: CueText
+    catalogue: Catalogue
+    types: frozenset[str] = frozenset()
+    silent: Sequence[Span] = ()
+    trace: list[str] = field(default_factory=list)
+
+    def mention(self, span: Span, step: str, candidates: Sequence[Candidate], linked: Candidate | None) -> Mention:
+        """A mention of a topic at a span of the folded text."""
+        first, last = self.normalised.span(*span)
+        written = self.normalised.original[first:last]
+        if linked is None:
+            return Mention(written, first, last, MentionStatus.AMBIGUOUS, "", "", "topic", step, ranked(candidates))
+        return Mention(
+            written, first, last, MentionStatus.LINKED, linked.id, linked.name, "topic", step, ranked(candidates)
+        )
+
+    def candidate(self, topic_id: str, score: float) -> Candidate:
+        return Candidate(topic_id, self.catalogue.topics[topic_id].name, "topic", decimal_score(score))
+
+
+def by_name(text: TopicText) -> list[Mention]:
+    """Names and aliases as filed: longest first, on word borders, none inside a `never` expression."""
+    never = _never_spans(text)
+    taken: list[Span] = []
+    found: list[tuple[Span, list[str]]] = []
+    hits = sorted(text.catalogue.topic_names.find(text.squeezed), key=lambda hit: (hit.start - hit.end, hit.start))
+    for hit in hits:
+        span = text.squeezed.span(hit.start, hit.end)
+        ids = [target.id for target in hit.targets if not _overlaps(span, never.get(target.id, ()))]
+        if not ids or _overlaps(span, taken) or _overlaps(span, text.silent):
+            continue
+        if on_borders(text.squeezed.text, hit.start, hit.end, name_score=TOPIC_SCORE):
+            taken.append(span)
+            found.append((span, ids))
+    text.trace.append(f"topic alias: {len(found)} names" if found else "topic alias: passed, no name of a topic")
+    return _mentions(text, found, "alias", 0.99)
+
+
+def by_slip(text: TopicText) -> list[Mention]:
+    """A name of a topic with one wrong character."""
+    names = text.catalogue.topic_names
+    found = [
+        ((start, end), [target.id for target in names.get(key)])
+        for start, end, key in slips(text.normalised.text, text.catalogue.topic_sounds)
+        if not _overlaps((start, end), text.silent)
+    ]
+    text.trace.append(f"topic typo: {len(found)} names one character off" if found else "topic typo: passed")
+    return _mentions(text, found, "typo", 0.95)
+
+
+def _mentions(text: TopicText, found: list[tuple[Span, list[str]]], step: str, score: float) -> list[Mention]:
+    mentions: list[Mention] = []
+    for span, ids in sorted(found):
+        if len(ids) == 1:
+            best = text.candidate(ids[0], score)
+            mentions.append(text.mention(span, step, [best], best))
+        else:
+            even = [text.candidate(topic_id, 1 / len(ids)) for topic_id in ids]
+            mentions.append(text.mention(span, step, even, None))
+    return mentions
+
+
+def by_cue(text: TopicText) -> list[Mention]:
+    """Rules and synonyms of the catalogue: one cue that is enough, or two hints."""
+    spoken = _spoken(text)
+    if not spoken:
+        text.trace.append("topic rules: passed, no cue")
+        return []
+    weights = {topic_id: weight(text.normalised.text, spans) for topic_id, spans in spoken.items()}
+    order = sorted(weights, key=lambda topic_id: (-weights[topic_id], topic_id))
+    best = order[0]
+    span = (min(first for first, _ in spoken[best]), max(last for _, last in spoken[best]))
+    close = [other for other in order[1:] if weights[best] < _CUE_LEAD * weights[other]]
+    if not close:
+        text.trace.append("topic rules: accepted, cues of one topic")
+        linked = text.candidate(best, 0.95)
+        others = [text.candidate(other, 0.5) for other in order[1:3]]
+        return [text.mention(span, "rule", [linked, *others], linked)]
+    text.trace.append(f"topic rules: {1 + len(close)} topics too close")
+    even = [text.candidate(topic_id, 0.95 / (1 + len(close))) for topic_id in (best, *close)]
+    return [text.mention(span, "rule", even, None)]
+
+
+def _spoken(text: TopicText) -> dict[str, set[Span]]:
+    """Topic → spans of the words that speak for it."""
+    index = _cue_index(text.catalogue)
+    never = _never_spans(text)
+    spoken: dict[str, set[Span]] = {}
+    hinted: dict[str, set[Span]] = {}
+    for found in index.find(text.cues, text.types, without=text.silent):
+        topic_id, sort = found.owner
+        if any(_overlaps(span, never.get(topic_id, ())) for span in found.spans):
+            continue
+        (spoken if sort == "cue" else hinted).setdefault(topic_id, set()).update(found.spans)
+    for topic_id, spans in hinted.items():
+        if topic_id in spoken:
+            spoken[topic_id] |= spans
+        elif _apart(spans) >= 2:
+            spoken[topic_id] = spans
+    return spoken
+
+
+def by_head(text: TopicText) -> list[Mention]:
+    """Words that are ambiguous when nothing else is said (攻略, plan); the type of an entity may decide."""
+    for hit in text.catalogue.head_names.find(text.squeezed):
+        span = text.squeezed.span(hit.start, hit.end)
+        if _overlaps(span, text.silent) or not on_borders(
+            text.squeezed.text, hit.start, hit.end, name_score=TOPIC_SCORE
+        ):
+            continue
+        head = hit.targets[0].id
+        ids = text.catalogue.ambiguous_heads[head]
+        if not ids or not stands_as_noun(text.normalised.text, span, head):
+            continue
+        kept = _fitting(text, ids)
+        if len(kept) == 1 and len(ids) > 1:
+            text.trace.append("topic heads: accepted, the entity's type leaves one topic")
+            best = text.candidate(kept[0], 0.95)
+            return [text.mention(span, "rule", [best], best)]
+        text.trace.append(f"topic heads: {len(kept)} topics share the word")
+        even = [text.candidate(topic_id, 0.9 / max(len(kept), 2)) for topic_id in kept]
+        return [text.mention(span, "rule", even, None)]
+    text.trace.append("topic heads: passed, no ambiguous word")
+    return []
+
+
+def _fitting(text: TopicText, ids: Sequence[str]) -> list[str]:
+    """Topics that go with the types of the entities in the text; all of them when none does."""
+    fitting = [topic_id for topic_id in ids if set(text.catalogue.topics[topic_id].rules.types) & text.types]
+    return fitting or list(ids)
+
+
+def ruled_out(text: TopicText) -> frozenset[str]:
+    """Topics that the entity types in the text exclude: those made for other types (a game's guide, with a city)."""
+    if not text.types & PLACE_TYPES:
+        return frozenset()
+    return frozenset(
+        topic.id
+        for topic in text.catalogue.topics.values()
+        if topic.rules.types and not set(topic.rules.types) & text.types and set(topic.rules.types) & _EXCLUSIVE
+    )
+
+
+_EXCLUSIVE = frozenset(("game", "book", "movie", "language_prog"))
+
+
+def by_meaning(text: TopicText, phrase: str, similar: Similar | None) -> list[Mention]:
+    """Nearness of meaning between what is left of the query and the names of topics, as calibrated probabilities."""
+    if similar is None:
+        text.trace.append("topic embedding: passed, no encoder")
+        return []
+    if not phrase:
+        text.trace.append("topic embedding: passed, nothing left to compare")
+        return []
+    candidates = similar(phrase, ruled_out(text))
+    best = decide(candidates)
+    if best is None:
+        text.trace.append("topic embedding: passed, no candidate both likely and ahead")
+        return []
+    text.trace.append("topic embedding: accepted")
+    return [text.mention((0, len(text.normalised.text)), "embedding", candidates[:3], best)]
+
+
+def stands_as_noun(text: str, span: Span, head: str) -> bool:
+    """Whether an ambiguous head is used as a noun: `the plan`, 上次的推荐, but not `I plan to`, 推荐一款手机."""
+    start, end = span
+    if head in _VERBS_TOO:
+        return not _OBJECT.match(text, end)
+    if not head.isascii():
+        return True
+    before, after = text[:start], text[end:]
+    if _NO_NOUN_AFTER.match(after):
+        return False
+    return bool(_DETERMINED.search(before)) or (not after.strip(" ?.!") and not _VERB_BEFORE.search(before))
+
+
+_VERBS_TOO = frozenset(("推荐", "计划", "训练", "报告"))
+_OBJECT = re.compile(
+    r"(?:一下)?(?:几|一|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
+)
+_DETERMINED = re.compile(
+    r"(?:\b(?:the|my|our|your|a|an|that|this|his|her|their|last|latest|next|new|old|first|any|for|about|on|me)|'s)"
+    r"(?: \w+)? $|^$"
+)
+_NO_NOUN_AFTER = re.compile(r" (?:to\b|me\b|us\b|him\b|on doing|a\b|b\b|over\b|him\b|the\b|for me to)")
+_VERB_BEFORE = re.compile(r"\b(?:to|i|we|you|they|will|can|should|would|don't|didn't|please) $")
+
+
+def _overlaps(span: Span, others: Sequence[Span]) -> bool:
+    return any(span[0] < last and first < span[1] for first, last in others)
+
+
+def _apart(spans: set[Span]) -> int:
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda item: (item[0] - item[1], item[0])):
+        if not _overlaps(span, kept):
+            kept.append(span)
+    return len(kept)
+
+
+@lru_cache(maxsize=8)
+def _cue_index(catalogue: Catalogue) -> CueIndex[tuple[str, str]]:
+    cues: dict[tuple[str, str], Sequence[str]] = {}
+    for topic in catalogue.topics.values():
+        cues[topic.id, "cue"] = topic.rules.cues
+        cues[topic.id, "hint"] = topic.rules.hints
+    return CueIndex.build(cues)
+
+
+@lru_cache(maxsize=8)
+def _never_patterns(catalogue: Catalogue) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple(
+        (topic.id, re.compile("|".join(f"(?:{pattern})" for pattern in topic.rules.never)))
+        for topic in catalogue.topics.values()
+        if topic.rules.never
+    )
+
+
+def _never_spans(text: TopicText) -> dict[str, list[Span]]:
+    return {
+        topic_id: [match.span() for match in pattern.finditer(text.normalised.text)]
+        for topic_id, pattern in _never_patterns(text.catalogue)
+    }
