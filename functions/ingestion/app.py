@@ -1,13 +1,15 @@
-"""POST /v1/memory/ingestions, flushes, imports, and Memobase's blobs: keep what was said, answer 202, think later."""
+"""Keep what was said, answer 202, think later: ingestions, flushes, imports, Memobase's blobs, and how the work stands."""
 
 from engram.api.http import Response, body_of, entrypoint, resolver, scope_of, to_json
 from engram.api.ingestion_schemas import FlushBody, IngestionBody, accepted_body
-from engram.api.routes.memobase_blobs import declare_insert
+from engram.api.routes import memobase_blobs, operations
 from engram.bootstrap import services
 from engram.domain.clock import random_id
 
 app = resolver()
-declare_insert(app)
+memobase_blobs.declare_insert(app)
+memobase_blobs.declare(app)
+operations.declare(app)
 
 
 def accepted(body: dict) -> Response:

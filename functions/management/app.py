@@ -1,10 +1,24 @@
-"""Everything that is neither a read for a prompt nor the acceptance of messages: users, rows, configuration."""
+"""Everything but the hot paths: users and what is kept of them, catalogue, usage, Memobase's calls."""
 
 from engram.api.http import entrypoint, resolver
-from engram.api.routes import memobase_blobs, memobase_events, memobase_profiles, memobase_users
+from engram.api.routes import (
+    lifecycle,
+    memobase_events,
+    memobase_profiles,
+    memobase_users,
+    memories,
+    messages,
+    usage,
+)
+from engram.api.routes.catalogue import CatalogueRoutes
+from engram.bootstrap import services
 
 app = resolver()
-for routes in (memobase_users, memobase_profiles, memobase_events, memobase_blobs):
+
+for routes in (messages, memories, lifecycle, usage):
     routes.declare(app)
+for routes in (memobase_users, memobase_profiles, memobase_events):
+    routes.declare(app)
+CatalogueRoutes(app, lambda: services().catalogue)
 
 handler = entrypoint(app)

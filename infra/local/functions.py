@@ -51,11 +51,10 @@ class LoadedFunction:
     """One function, imported from its folder under a name of its own: all of them are called `app.py`."""
 
     def __init__(self, function: Function, *, root: Path, region: str) -> None:
-        module, _, attribute = function.handler.partition(".")
         self.spec = function
-        self.module: Any = _import(root / function.folder / f"{module}.py", f"engram_function_{function.name.lower()}")
+        self.module = load_module(function, root=root)
         self._region = region
-        self._handler: Callable[[Any, Context], Any] = getattr(self.module, attribute)
+        self._handler: Callable[[Any, Context], Any] = getattr(self.module, function.handler.partition(".")[2])
 
     def __call__(self, event: dict[str, Any]) -> Any:
         """The handler's answer.
@@ -72,7 +71,10 @@ class LoadedFunction:
             raise FunctionError(f"{self.spec.name} failed with {type(error).__name__}") from None
 
 
-def _import(path: Path, name: str) -> Any:
+def load_module(function: Function, *, root: Path) -> Any:
+    """The module that holds the function's handler."""
+    path = root / function.folder / f"{function.handler.partition('.')[0]}.py"
+    name = f"engram_function_{function.name.lower()}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is not a Python file")
