@@ -32,13 +32,14 @@ _PARAMETER = re.compile(r"<(\w+)>")
 
 def document(service: Service) -> dict[str, Any]:
     """The OpenAPI 3.1 document of every route in the template."""
-    declared = {(route.method, route.path): route.function for route in service.routes}
-    found = {name: dict(_routes(service, name)) for name in sorted(set(declared.values()))}
-    operations = []
-    for (method, path), function in sorted(declared.items(), key=lambda one: (one[0][1], one[0][0])):
-        for (served_method, served_path), route in found[function].items():
-            if served_method == method and _gateway_path(served_path) == path:
-                operations.append((served_path, method, function, route))
+    declared = {(route.function, route.method, route.path) for route in service.routes}
+    operations = [
+        (path, method, function, route)
+        for function in sorted({route.function for route in service.routes})
+        for (method, path), route in _routes(service, function)
+        if {(function, method, _gateway_path(path)), (function, "ANY", _gateway_path(path))} & declared
+    ]
+    operations.sort(key=lambda one: (one[0], one[1]))
     models = sorted({model for *_, route in operations for model in _decoded(route).values()}, key=lambda m: m.__name__)
     _, schemas = models_json_schema(
         [(model, "validation") for model in models], ref_template="#/components/schemas/{model}"
@@ -149,7 +150,7 @@ def main() -> int:
         return 0
     if FILE.exists() and FILE.read_text() == text:
         return 0
-    print("openapi.json is not what the code says: run `make openapi`", file=sys.stderr)
+    sys.stderr.write("openapi.json is not what the code says: run `make openapi`\n")
     return 1
 
 

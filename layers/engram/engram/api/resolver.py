@@ -104,9 +104,14 @@ class HttpResolver(APIGatewayHttpResolver):
             return answer
         return None
 
+    @property
+    def declared_routes(self) -> tuple[Route, ...]:
+        """Every route declared here."""
+        return (*self._static_routes, *self._dynamic_routes)
+
     def _routes_by_key(self) -> dict[str, list[Route]]:
         by_key: dict[str, list[Route]] = {}
-        for route in [*self._static_routes, *self._dynamic_routes]:
+        for route in self.declared_routes:
             by_key.setdefault(route_key(route.method, route.path), []).append(route)
         for routes in by_key.values():  # `<id>:retry` before `<id>`
             routes.sort(key=lambda route: -len(route.path))
