@@ -38,6 +38,9 @@ DynamoDB takes 100 keys."""
 PENDING_LOOKED_AT = 200
 """Newest messages, not yet indexed, that are matched one by one."""
 
+MAX_RANKED = 200
+"""Of a ranking, what can still come into an answer of at most 100 messages once the table has dropped some."""
+
 HEAD = 5
 """Of a ranking: if none of these is relevant, nothing is."""
 
@@ -118,7 +121,8 @@ class Answering:
         relevance = {ref_of(one.document): one.relevance for one in ranked[:HEAD]} | fresh
         if max(relevance.values(), default=0.0) >= floor:
             text = frozenset(ref.conversation_id for ref, value in relevance.items() if value >= floor)
-            return Answer(_merged(ranked, fresh), scores={**_scaled(ranked), **fresh}, text=text)
+            scores = _scaled(ranked)
+            return Answer(_merged(ranked, scores, fresh), scores={**scores, **fresh}, text=text)
         if found.tier is Tier.FULL:
             return self._of(question, Selection(tuple(reversed(found.conversations))), _scaled(ranked))
         return Answer()
@@ -147,10 +151,11 @@ class Answering:
             meant, partial = base, partial or not full or not conditions.entities
         selection = choose(meant, temporal, conditions, question.moment)
         text = frozenset(one.conversation_id for one in meant if relevance.get(one.conversation_id, 0.0) >= floor)
-        scores = {**_scaled(ranked), **fresh}
+        scores = _scaled(ranked)
         if found.tier is Tier.NONE and not means_one(question.resolution):
-            return _with_others(selection, ranked, fresh, scores, text, partial=partial)
-        return replace(self._of(question, selection, scores), partial=partial, text=text)
+            candidates = _chosen_first(selection, _merged(ranked, scores, fresh))
+            return Answer(candidates, selection, partial=partial, scores={**scores, **fresh}, text=text)
+        return replace(self._of(question, selection, {**scores, **fresh}), partial=partial, text=text)
 
     def _of(self, question: Question, selection: Selection, scores: Scores) -> Answer:
         """Candidates of chosen conversations: all their messages where they are few, searched ones where not."""
@@ -161,14 +166,16 @@ class Answering:
         where = _filter(chosen, question)
         ranked = self._ranked(question, features_of(question.resolution), where, embed=bool(scores))
         fresh = _fresh(question, question.resolution.search_text, where)
-        within = {**_scaled(ranked), **fresh}
-        return Answer(_covering(chosen, ranked, fresh), selection, scores=within)
+        within = _scaled(ranked)
+        candidates = _covering(chosen, _merged(ranked, within, fresh))
+        return Answer(candidates, selection, scores={**within, **fresh})
 
     def _ranked(
         self, question: Question, features: QueryFeatures, where: DocumentFilter, *, embed: bool = True
     ) -> tuple[Ranked, ...]:
         vector = self._searcher.embed(features.text, question.trace) if embed else None
-        return self._searcher.ranked(question.scope, features, where, vector=vector, trace=question.trace)
+        found = self._searcher.ranked(question.scope, features, where, vector=vector, trace=question.trace)
+        return found[:MAX_RANKED]
 
 
 def without_contradiction(
@@ -230,17 +237,16 @@ def _scaled(ranked: Sequence[Ranked]) -> Scores:
     return {ref_of(one.document): round(best * ((one.score - last) / width if width > 0 else 1.0), 6) for one in ranked}
 
 
-def _merged(ranked: Sequence[Ranked], fresh: Scores) -> tuple[Candidate, ...]:
+def _merged(ranked: Sequence[Ranked], scores: Scores, fresh: Scores) -> tuple[Candidate, ...]:
     """The ranking with the fresh messages in their places."""
-    scores = _scaled(ranked)
-    candidates = [Candidate(ref_of(one.document), scores[ref_of(one.document)], one) for one in ranked]
+    refs = [ref_of(one.document) for one in ranked]
+    candidates = [Candidate(ref, scores[ref], one) for ref, one in zip(refs, ranked, strict=True)]
     candidates += [Candidate(ref, score) for ref, score in fresh.items() if ref not in scores]
     return tuple(sorted(candidates, key=lambda one: -one.score))
 
 
-def _covering(chosen: Sequence[Conversation], ranked: Sequence[Ranked], fresh: Scores) -> tuple[Candidate, ...]:
+def _covering(chosen: Sequence[Conversation], merged: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The best of each conversation first, so that none is left out, then the rest by score."""
-    merged = _merged(ranked, fresh)
     best: dict[str, Candidate] = {}
     for one in merged:
         best.setdefault(one.ref.conversation_id, one)
@@ -249,24 +255,13 @@ def _covering(chosen: Sequence[Conversation], ranked: Sequence[Ranked], fresh: S
     return (*first, *(one for one in merged if one.ref not in taken))
 
 
-def _with_others(
-    selection: Selection,
-    ranked: Sequence[Ranked],
-    fresh: Scores,
-    scores: Scores,
-    text: frozenset[str],
-    *,
-    partial: bool,
-) -> Answer:
+def _chosen_first(selection: Selection, merged: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """What was found in the chosen conversation, then what was found elsewhere: the cue names no one conversation."""
     chosen = {one.conversation_id for one in selection.conversations}
     if not chosen:
-        return Answer(selection=selection, partial=partial)
-    merged = [
-        replace(one, score=(one.score + (one.ref.conversation_id in chosen)) / 2) for one in _merged(ranked, fresh)
-    ]
-    ordered = sorted(merged, key=lambda one: -one.score)
-    return Answer(tuple(ordered), selection, partial=partial, scores=scores, text=text)
+        return ()
+    halved = [replace(one, score=(one.score + (one.ref.conversation_id in chosen)) / 2) for one in merged]
+    return tuple(sorted(halved, key=lambda one: -one.score))
 
 
 def _of_conversations(ranked: Iterable[Ranked], fresh: Scores) -> dict[str, float]:

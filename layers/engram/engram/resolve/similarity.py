@@ -7,10 +7,10 @@ The constants belong to one encoder; refit them by leaving one alias out when en
 from __future__ import annotations
 
 import math
-import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 from engram.domain.errors import EngramError
 from engram.ports import Embedder
@@ -52,23 +52,26 @@ class TopicSimilarity:
         self._embedder = embedder
         self._calibration = calibration
         self._lock = Lock()
-        self._names: list[tuple[str, tuple[float, ...]]] | None = None
+        self._names: tuple[tuple[str, ...], Any] | None = None
 
     def __call__(self, phrase: str, ruled_out: frozenset[str] = frozenset()) -> tuple[Candidate, ...]:
         """Topics, best first; none for an empty or long phrase, or when the encoder does not answer."""
         if not phrase or len(phrase) > MAX_PHRASE:
             return ()
         try:
-            vector = _vector(self._embedder.embed([phrase], "query")[0])
-            names = self._embedded_names()
+            data = self._embedder.embed([phrase], "query")[0]
+            topic_ids, matrix = self._embedded_names()
         except EngramError:
             return ()
-        if not vector:
+        if not data:
             return ()
+        import numpy as np
+
         best: dict[str, float] = {}
-        for topic_id, name in names:
+        cosines = matrix @ np.frombuffer(data, dtype="<f4")
+        for topic_id, cosine in zip(topic_ids, cosines.tolist(), strict=True):
             if topic_id not in ruled_out:
-                best[topic_id] = max(best.get(topic_id, -1.0), _dot(vector, name))
+                best[topic_id] = max(best.get(topic_id, -1.0), cosine)
         return self._calibrated(best)
 
     def _calibrated(self, cosines: dict[str, float]) -> tuple[Candidate, ...]:
@@ -81,13 +84,17 @@ class TopicSimilarity:
             candidates.append(Candidate(topic_id, name, "topic", decimal_score(score)))
         return ranked(candidates)
 
-    def _embedded_names(self) -> list[tuple[str, tuple[float, ...]]]:
+    def _embedded_names(self) -> tuple[tuple[str, ...], Any]:
+        """Topic id of each name, and the names' vectors as the rows of one matrix."""
+        import numpy as np
+
         with self._lock:
             if self._names is None:
                 pairs = [(topic.id, name) for topic in self._catalogue.topics.values() for name in topic_names(topic)]
                 vectors = self._embedder.embed([name for _id, name in pairs], "document")
-                decoded = zip(pairs, map(_vector, vectors), strict=True)
-                self._names = [(topic_id, vector) for (topic_id, _name), vector in decoded if vector]
+                kept = [(topic_id, data) for (topic_id, _name), data in zip(pairs, vectors, strict=True) if data]
+                rows = [np.frombuffer(data, dtype="<f4") for _id, data in kept]
+                self._names = tuple(topic_id for topic_id, _data in kept), np.array(rows, dtype=np.float32)
             return self._names
 
 
@@ -110,11 +117,3 @@ def fit(
             gradient[2] += error
         a, b, c = (value - rate * slope / len(rows) for value, slope in zip((a, b, c), gradient, strict=True))
     return a, b, c
-
-
-def _vector(data: bytes) -> tuple[float, ...]:
-    return struct.unpack(f"<{len(data) // 4}f", data)
-
-
-def _dot(left: Sequence[float], right: Sequence[float]) -> float:
-    return sum(map(float.__mul__, left, right))
