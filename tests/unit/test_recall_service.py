@@ -261,7 +261,7 @@ class TestPartsThatAreDown:
 
     @pytest.mark.parametrize("index", [FailingIndex(), FailingIndex(missing=("lexical",))])
     def test_everything_down_is_no_error(self, travelled, index):
-        bundle = travelled.reopened(rows_index=index).recall("do I have an allergy to peanuts")
+        bundle = travelled.reopened(rows_index=index).recall("where is my umbrella")
         assert (bundle.evidence, bundle.execution_status) == ((), ExecutionStatus.DEGRADED)
 
     def test_what_a_query_names_is_found_by_name_with_everything_down(self, travelled):
