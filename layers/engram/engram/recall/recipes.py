@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from engram.domain.errors import InvalidInput
 
@@ -17,7 +18,40 @@ DEFAULT = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class RelevanceCurve:
+class Weights:
+    """What adds up to a document's score. Legs are scaled to 0..1 per query first; features are 0..1 by themselves.
+
+    Attributes:
+        fused, without_vector, without_lexical, across_languages: weight of each leg, by what there is to go on.
+            A leg that an index does not offer is derived from its neighbours among the hits.
+        speaker: for what a person named in the question said. Moderate: who is asked about may be quoted by another.
+        date: for what was said in the period that the question names.
+        afterwards: share of `date` for what was said just after it: people tell of a day later on.
+        moment: for turns that tell a time, when the question asks for one.
+        question: taken from turns that ask: evidence is more often in an answer.
+        length: for turns that say something at all: "Thanks!" answers nothing.
+        next_turn: share of the next turn's legs that a turn gets.
+        recency: for the newest, halved every `Recipe.recency_half_life_days`.
+        user_prior: factor on what the user said: an assistant's long answers match anything.
+    """
+
+    fused: Mapping[str, float]
+    without_vector: Mapping[str, float]
+    without_lexical: Mapping[str, float]
+    across_languages: Mapping[str, float]
+    speaker: float
+    date: float
+    afterwards: float
+    moment: float
+    question: float
+    length: float
+    next_turn: float
+    recency: float
+    user_prior: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
     """Logistic curve from what a hit shows to the probability that it bears on the question."""
 
     coverage: float
@@ -26,37 +60,31 @@ class RelevanceCurve:
 
 
 @dataclass(frozen=True, slots=True)
+class Curves:
+    """By what there is to go on: words and meaning, words alone, or meaning alone (also across languages)."""
+
+    fused: Curve
+    words_alone: Curve
+    meaning_alone: Curve
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """How legs and features become one order.
 
     Attributes:
-        fused, without_vector, without_lexical, across_languages: weight of each leg, scaled per query to 0..1, by
-            what there is to go on. A leg that an index does not offer is derived from its neighbours in the hits.
-        speaker: added to what a person named in the question said.
-        date: added to what was said on the day or in the period that the question names.
-        question: taken from turns that ask: evidence is more often in an answer.
-        next_turn: share of the next turn's score that a turn gets: "do you have pets?" stands before the answer.
-        user_prior: factor on what the user said where an assistant speaks too; its answers are long and match anything.
-        same_language_share: below this share of hits in the query's language its words are not expected to match.
-        judged: how many of the best hits get their relevance from their own words.
-        relevance: see `RelevanceCurve`.
-        floor: relevance below which a question counts as unsupported if its best hit stays there.
+        people: weights where people talk with each other; assistant: where one of the speakers is an assistant.
+        same_language_share: below this share of hits in the question's language its words are not expected to match.
+        floor: relevance below which a hit does not count as support.
     """
 
     name: str
     version: int
-    fused: Mapping[str, float]
-    without_vector: Mapping[str, float]
-    without_lexical: Mapping[str, float]
-    across_languages: Mapping[str, float]
-    speaker: float
-    date: float
-    question: float
-    next_turn: float
-    user_prior: float
+    people: Weights
+    assistant: Weights
+    recency_half_life_days: float
     same_language_share: float
-    judged: int
-    relevance: RelevanceCurve
+    relevance: Curves
     floor: float
 
 
@@ -74,5 +102,11 @@ def recipe(name: str = DEFAULT, version: int | None = None) -> Recipe:
 
 @lru_cache(maxsize=1)
 def _recipes() -> tuple[Recipe, ...]:
-    data = json.loads(Path(__file__).with_name("recipes.json").read_text(encoding="utf-8"))
-    return tuple(Recipe(**{**row, "relevance": RelevanceCurve(**row["relevance"])}) for row in data)
+    rows = json.loads(Path(__file__).with_name("recipes.json").read_text(encoding="utf-8"))
+    return tuple(_recipe(row) for row in rows)
+
+
+def _recipe(row: dict[str, Any]) -> Recipe:
+    curves = Curves(**{name: Curve(**values) for name, values in row["relevance"].items()})
+    kinds = {kind: Weights(**row[kind]) for kind in ("people", "assistant")}
+    return Recipe(**{**row, **kinds, "relevance": curves})

@@ -7,9 +7,11 @@ user's rows needs no tokenizer; raise it with every change that alters terms.
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 from typing import Any
+
+from engram.text import segment
+from engram.text.normalise import normalise
 
 VERSION = 1
 """Of the terms that `terms_of` makes."""
@@ -40,15 +42,10 @@ CHINESE_STOP_WORDS = frozenset(
 )
 
 
-def fold(text: str) -> str:
-    """Compatibility forms, width and case folded: `Ｈａｎｇｚｈｏｕ` and `hangzhou` match."""
-    return unicodedata.normalize("NFKC", text).casefold()
-
-
 def terms_of(text: str) -> list[str]:
     """Terms of `text` in order, with repetitions, stop words left out. Empty for punctuation, emoji or nothing."""
     terms: list[str] = []
-    for run in _RUN.findall(fold(text)):
+    for run in _RUN.findall(normalise(text).text):
         if _IS_CJK.match(run):
             terms.extend(_chinese(run))
         elif (term := _word(run)) is not None:
@@ -78,8 +75,18 @@ def _chinese(run: str) -> list[str]:
     return words + [run[place : place + 2] for place in range(len(run) - 1)]
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=8_192)
 def _segment(run: str) -> tuple[str, ...]:
-    import jieba
+    """Most probable words, and the dictionary's words inside the long ones: 西湖龙井 is found by 龙井."""
+    found: list[str] = []
+    for start, end in segment.words(run):
+        word = run[start:end]
+        if len(word) > 3:
+            found.extend(part for size in (2, 3) for part in _inside(word, size))
+        found.append(word)
+    return tuple(found)
 
-    return tuple(jieba.cut_for_search(run))
+
+def _inside(word: str, size: int) -> list[str]:
+    parts = (word[place : place + size] for place in range(len(word) - size + 1))
+    return [part for part in parts if segment.is_word(part)]

@@ -1,0 +1,56 @@
+"""How probable it is that a hit bears on the question, on a scale that is the same for every question.
+
+Fusion's scores only order one question's hits: the best of nothing is still the best. This scale is what a floor can
+stand on: the share of the question's words a hit holds and its cosine, through a curve fitted on answerable questions
+against questions that belong to other people's memories.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from engram.domain.documents import Document, SearchResult
+from engram.recall.features import QueryFeatures
+from engram.recall.recipes import Curve, Recipe
+from engram.text.analysis import terms_of
+
+COVERAGE = "coverage"
+"""A leg that holds, for its hits, the share of the question's terms found in the turn or the one before it."""
+
+
+def relevance_of(
+    result: SearchResult, documents: Mapping[str, Document], query: QueryFeatures, recipe: Recipe, *, across: bool
+) -> dict[str, float]:
+    """Relevance of each document, 0..1."""
+    cosines = {hit.document.doc_id: hit.score for hit in result.legs.get("vector", ())}
+    lowest = min(cosines.values(), default=0.0)
+    covered = _coverage(result, documents, query)
+    if across or (cosines and not result.legs.get("lexical")):
+        curve = recipe.relevance.meaning_alone
+    else:
+        curve = recipe.relevance.fused if cosines else recipe.relevance.words_alone
+    return {doc_id: _on(curve, covered[doc_id], cosines.get(doc_id, lowest)) for doc_id in documents}
+
+
+def coverage(terms: frozenset[str], document: Document) -> float:
+    """Share of `terms` that the turn or the one before it holds."""
+    if not terms:
+        return 0.0
+    held = set(terms_of(document.text)).union(terms_of(document.previous))
+    return len(terms & held) / len(terms)
+
+
+def _coverage(result: SearchResult, documents: Mapping[str, Document], query: QueryFeatures) -> dict[str, float]:
+    """As the index counted it, else from the texts themselves."""
+    if COVERAGE in result.legs:
+        counted = {hit.document.doc_id: hit.score for hit in result.legs[COVERAGE]}
+        return {doc_id: counted.get(doc_id, 0.0) for doc_id in documents}
+    if not result.legs.get("lexical"):
+        return dict.fromkeys(documents, 0.0)
+    terms = frozenset(terms_of(query.text))
+    return {doc_id: coverage(terms, document) for doc_id, document in documents.items()}
+
+
+def _on(curve: Curve, covered: float, cosine: float) -> float:
+    return 1 / (1 + math.exp(-(curve.coverage * covered + curve.cosine * cosine + curve.bias)))
