@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,7 +22,7 @@ class EmbeddedStack:
         self.environment = {
             FIELDS["stack"]: "embedded",
             FIELDS["data_dir"]: str(folder.data),
-            FIELDS["cache"]: "memory",
+            FIELDS["cache"]: os.environ.get(FIELDS["cache"]) or "memory",  # or a Valkey that the caller names
             FIELDS["pepper_secret"]: "",
         }
         self.parts: dict[str, str] = {"table": str(folder.data)}

@@ -431,7 +431,7 @@ spec.loader.exec_module(app)
 from tests.http_calls_event import event_of
 answer = app.handler(event_of("GET", "/api/v1/users/context/{{user_id}}", user_id="u1"), None)
 assert "engineer" in answer["body"], answer
-heavy = ("tiktoken", "boto3", "botocore.session", "pydantic", "numpy", "yaml", "opensearchpy", "httpx", "sqlite3", "redis")
+heavy = "tiktoken boto3 botocore.session pydantic numpy yaml opensearchpy httpx sqlite3 redis".split()
 print(",".join(name for name in heavy if name in sys.modules))
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)

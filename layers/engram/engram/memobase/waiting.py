@@ -59,9 +59,13 @@ class Waiting:
         return operation if operation is not None and not operation.status.final else None
 
     def for_flush(self, scope: Scope) -> str:
-        """Waits for a flush under way; "" if its result is there, else a sentence for the reader."""
+        """Waits for a young flush under way; "" if its result is there, else a sentence for the reader.
+
+        Reads within `READ_WAIT_SECONDS` of the flush wait. Later ones do not wait again and again for a slow model.
+        """
         operation = self.flush_under_way(scope)
         if operation is None:
             return ""
-        ended = self.for_end(scope, operation.operation_id, READ_WAIT_SECONDS)
+        age = (self._clock() - operation.created_at).total_seconds()
+        ended = self.for_end(scope, operation.operation_id, READ_WAIT_SECONDS - age)
         return STILL_FLUSHING if ended is not None and not ended.status.final else ""
