@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engram.access.api_keys import ApiKeys
+    from engram.access.quota import Quota
     from engram.adapters.aws import LazyClient
     from engram.adapters.local_queue import LocalQueue
     from engram.adapters.partition_index import PartitionIndex
     from engram.adapters.sigv4 import AwsCredentials
+    from engram.api.cursors import Cursors
     from engram.catalogue.reevaluation import Reevaluation
     from engram.catalogue.resolvers import Resolvers
     from engram.catalogue.service import CatalogueService
@@ -38,8 +40,11 @@ if TYPE_CHECKING:
     from engram.ingestion.service import IngestionService
     from engram.lifecycle.census import CensusTaker
     from engram.lifecycle.deletion import DeletionService
+    from engram.lifecycle.exports import ExportService
+    from engram.lifecycle.imports import ImportService
+    from engram.lifecycle.memories import MemoryService
     from engram.lifecycle.purge import Purge
-    from engram.lifecycle.remains import Remains
+    from engram.lifecycle.rebuild import Rebuild
     from engram.lifecycle.sweep import Sweep
     from engram.memobase.service import Memobase
     from engram.ports import BlobStore, Distiller, Embedder, ProfileCache, ProfileFilter, SearchIndex, Table, WorkQueue
@@ -103,6 +108,20 @@ class Services:
         from engram.adapters.aws import LazyClient
 
         return LazyClient(service, region=self.settings.region, endpoint_url=self.settings.endpoint_url)
+
+    @part
+    def _slow_model(self) -> LazyClient:
+        """A model takes its time to write; the queue, not this client, tries again."""
+        from engram.adapters.aws import LazyClient
+
+        settings = self.settings
+        return LazyClient(
+            "bedrock-runtime",
+            region=settings.region,
+            endpoint_url=settings.endpoint_url,
+            read_timeout=90.0,
+            attempts=2,
+        )
 
     # Ports ------------------------------------------------------------------------------------------
 
@@ -216,7 +235,7 @@ class Services:
         if settings.distiller == "bedrock":
             from engram.adapters.bedrock import BedrockDistiller
 
-            return BedrockDistiller(client=self._client("bedrock-runtime"), model=settings.distiller_model)
+            return BedrockDistiller(client=self._slow_model, model=settings.distiller_model)
         if settings.distiller == "openai_compatible":
             from engram.adapters.openai_compatible import OpenAICompatibleDistiller
 
@@ -251,9 +270,21 @@ class Services:
     def meter(self) -> TableMeter:
         from engram.store.meter import TableMeter
 
-        return TableMeter(table=self.table)
+        return TableMeter(table=self.table, clock=self.clock)
 
     # Access -----------------------------------------------------------------------------------------
+
+    @part
+    def quota(self) -> Quota:
+        from engram.access.quota import Quota
+
+        return Quota(self.settings.requests_per_minute)
+
+    @part
+    def cursors(self) -> Cursors:
+        from engram.api.cursors import Cursors
+
+        return Cursors(self.pepper)
 
     @part
     def api_keys(self) -> ApiKeys:
@@ -332,6 +363,30 @@ class Services:
 
     @part
     def profile_filter(self) -> ProfileFilter | None:
+        chat = self._chat()
+        if chat is None:
+            return None
+        from engram.adapters.chat import ChatProfileFilter
+
+        return ChatProfileFilter(chat)
+
+    def _chat(self) -> ChatModel | None:
+        """The distiller's model, for choices; None with rules, which choose nothing."""
+        settings = self.settings
+        if settings.distiller == "bedrock":
+            from engram.adapters.bedrock import BedrockChat
+
+            return BedrockChat(client=self._client("bedrock-runtime"), model=settings.distiller_model)
+        if settings.distiller == "openai_compatible":
+            from engram.adapters.json_http import Limits
+            from engram.adapters.openai_compatible import OpenAICompatibleChat
+
+            return OpenAICompatibleChat(
+                base_url=settings.model_base_url,
+                api_key=self._model_key,
+                model=settings.distiller_model,
+                limits=Limits(connect=1.0, read=8.0, total=8.0),
+            )
         return None
 
     @part
@@ -389,6 +444,7 @@ class Services:
     def recall(self) -> RecallService:
         from engram.domain.clock import random_id
         from engram.recall.deadline import QueryEmbeddings
+        from engram.recall.nearness import Nearness
         from engram.recall.recipes import recipe
         from engram.recall.searching import Searcher
         from engram.recall.service import RecallRules, RecallService
@@ -406,6 +462,7 @@ class Services:
         return RecallService(
             reads=RecallReads(table=self.table, reader=self.reader),
             searcher=searcher,
+            nearness=Nearness(embedder=self.embedder),
             catalogues=self.resolvers,
             clock=self.clock,
             new_id=random_id,
@@ -492,8 +549,11 @@ class Services:
             distil=self._distil_stage,
             jobs={
                 OperationKind.DELETION: self._purge.run,
+                OperationKind.IMPORT: self.imports.run,
+                OperationKind.REINDEX: self.rebuild.run,
                 OperationKind.REPROCESS: self._reevaluation.run,
             },
+            send=self.ingestion.send,
             clock=self.clock,
         )
 
@@ -501,73 +561,45 @@ class Services:
 
     @part
     def deletion(self) -> DeletionService:
-        from engram.lifecycle.deletion import DeletionService
+        from engram.lifecycle.wiring import deletion_of
 
-        return DeletionService(
-            table=self.table,
-            reader=self.reader,
-            operations=self.operations,
-            projector=self.projector,
-            send=self.ingestion.send,
-            clock=self.clock,
-        )
+        return deletion_of(self)
 
     @part
     def census(self) -> CensusTaker:
-        from engram.lifecycle.census import CensusTaker
+        from engram.lifecycle.wiring import census_of
 
-        cache = self.cache
-        return CensusTaker(
-            table=self.table,
-            blobs=self.blobs,
-            projector=self.projector,
-            cached=lambda scope: cache is not None and cache.get(scope) is not None,
-        )
+        return census_of(self)
+
+    @part
+    def memories(self) -> MemoryService:
+        from engram.lifecycle.wiring import memories_of
+
+        return memories_of(self)
+
+    @part
+    def exports(self) -> ExportService:
+        from engram.lifecycle.wiring import exports_of
+
+        return exports_of(self)
+
+    @part
+    def imports(self) -> ImportService:
+        from engram.lifecycle.wiring import imports_of
+
+        return imports_of(self)
+
+    @part
+    def rebuild(self) -> Rebuild:
+        from engram.lifecycle.wiring import rebuild_of
+
+        return rebuild_of(self)
 
     @part
     def _purge(self) -> Purge:
-        from engram.lifecycle.affected import Survey
-        from engram.lifecycle.erasure import Erasure
-        from engram.lifecycle.purge import Purge
-        from engram.lifecycle.withdrawal import Parts, Withdrawal
-        from engram.text.tokens import count_tokens
+        from engram.lifecycle.wiring import purge_of
 
-        erasure = Erasure(
-            table=self.table,
-            blobs=self.blobs,
-            reader=self.reader,
-            operations=self.operations,
-            projector=self.projector,
-            census=self.census,
-            clock=self.clock,
-        )
-        parts = Parts(
-            table=self.table,
-            blobs=self.blobs,
-            reader=self.reader,
-            commits=self.commits,
-            operations=self.operations,
-            projector=self.projector,
-            survey=Survey(table=self.table, reader=self.reader),
-            remains=self._remains,
-            count_tokens=count_tokens,
-            clock=self.clock,
-        )
-        return Purge(erasure=erasure, withdrawal=Withdrawal(parts), send=self.ingestion.send)
-
-    @part
-    def _remains(self) -> Remains:
-        from engram.lifecycle.remains import Remains
-
-        return Remains(
-            table=self.table,
-            blobs=self.blobs,
-            reader=self.reader,
-            projector=self.projector,
-            embedder=self.embedder,
-            subjects_of=self.resolvers.current,
-            timezone=self.settings.timezone,
-        )
+        return purge_of(self)
 
     @part
     def sweep(self) -> Sweep:

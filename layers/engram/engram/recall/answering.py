@@ -15,10 +15,11 @@ from engram.domain.scope import Scope
 from engram.recall.conditions import Conditions, Fold, Tier, TypeOf, conditions_of
 from engram.recall.features import QueryFeatures, features_of
 from engram.recall.fusion import Ranked
-from engram.recall.searching import Searcher, Trace
+from engram.recall.nearness import SENTENCE, Nearness
+from engram.recall.searching import Found, Searcher, Trace
 from engram.recall.selection import (
     ABOUT,
-    Found,
+    Meeting,
     Selection,
     by_conditions,
     by_relevance,
@@ -40,6 +41,9 @@ PENDING_LOOKED_AT = 200
 
 MAX_RANKED = 200
 """Of a ranking, what can still come into an answer of at most 100 messages once the table has dropped some."""
+
+MAX_NEAR = 8
+"""Conversations whose words are compared one by one."""
 
 HEAD = 5
 """Of a ranking: if none of these is relevant, nothing is."""
@@ -94,8 +98,9 @@ class Answer:
 class Answering:
     """Finds candidates. Holds no state between questions."""
 
-    def __init__(self, *, searcher: Searcher) -> None:
+    def __init__(self, *, searcher: Searcher, nearness: Nearness) -> None:
         self._searcher = searcher
+        self._nearness = nearness
 
     def answer(self, question: Question) -> Answer:
         conditions = conditions_of(question.resolution, question.fold)
@@ -112,10 +117,10 @@ class Answering:
             answer = self._by_words(question, conditions, allowed, found)
         return _bounded(answer, temporal, question.moment)
 
-    def _by_relevance(self, question: Question, conditions: Conditions, found: Found) -> Answer:
+    def _by_relevance(self, question: Question, conditions: Conditions, found: Meeting) -> Answer:
         """Every conversation is meant and the ranking decides; ids do only where no words match."""
         where = DocumentFilter(kinds=(DocumentKind.MESSAGE,))
-        ranked = self._ranked(question, features_of(question.resolution), where)
+        ranked = self._ranked(question, features_of(question.resolution), where).ranked
         floor = self._searcher.floor
         fresh = _fresh(question, question.resolution.search_text, where)
         relevance = {ref_of(one.document): one.relevance for one in ranked[:HEAD]} | fresh
@@ -128,7 +133,7 @@ class Answering:
         return Answer()
 
     def _by_words(
-        self, question: Question, conditions: Conditions, allowed: Sequence[Conversation], found: Found
+        self, question: Question, conditions: Conditions, allowed: Sequence[Conversation], found: Meeting
     ) -> Answer:
         """Ids do not settle it: the words that are left decide among the conversations that are still possible."""
         temporal, floor = question.resolution.temporal, self._searcher.floor
@@ -138,11 +143,14 @@ class Answering:
         full = found.tier is Tier.FULL
         words = conditions.words if full and conditions.words else conditions.search_text
         where = _filter(base, question)
-        ranked = self._ranked(question, replace(features_of(question.resolution), text=words), where)
+        searched = self._ranked(question, replace(features_of(question.resolution), text=words), where)
+        ranked = searched.ranked
         fresh = _fresh(question, words, where)
         relevance = _of_conversations(ranked, fresh)
         about = 0.0 if temporal.intent is TemporalIntent.ALL_HISTORY else ABOUT
-        meant = by_relevance(base, relevance, floor, about=about)
+        strong = by_relevance(base, relevance, floor, about=about)
+        near = self._near(words, searched, frozenset(one.conversation_id for one in strong))
+        meant = tuple(one for one in base if one in strong or one.conversation_id in near)
         named = _naming(base, conditions, ranked, question.fold)
         if named:
             meant = tuple(one for one in meant if one in named) or named
@@ -150,7 +158,7 @@ class Answering:
         if not meant and found.tier is not Tier.NONE:
             meant, partial = base, partial or not full or not conditions.entities
         selection = choose(meant, temporal, conditions, question.moment)
-        text = frozenset(one.conversation_id for one in meant if relevance.get(one.conversation_id, 0.0) >= floor)
+        text = near.union(one.conversation_id for one in strong)
         scores = _scaled(ranked)
         if found.tier is Tier.NONE and not means_one(question.resolution):
             candidates = _chosen_first(selection, _merged(ranked, scores, fresh))
@@ -164,7 +172,7 @@ class Answering:
             refs = [MessageRef(one.conversation_id, seq) for one in chosen for seq in range(one.next_seq)]
             return Answer(tuple(Candidate(ref, 0.0) for ref in refs), selection, whole=True, scores=scores)
         where = _filter(chosen, question)
-        ranked = self._ranked(question, features_of(question.resolution), where, embed=bool(scores))
+        ranked = self._ranked(question, features_of(question.resolution), where, embed=bool(scores)).ranked
         fresh = _fresh(question, question.resolution.search_text, where)
         within = _scaled(ranked)
         candidates = _covering(chosen, _merged(ranked, within, fresh))
@@ -172,10 +180,22 @@ class Answering:
 
     def _ranked(
         self, question: Question, features: QueryFeatures, where: DocumentFilter, *, embed: bool = True
-    ) -> tuple[Ranked, ...]:
+    ) -> Found:
         vector = self._searcher.embed(features.text, question.trace) if embed else None
         found = self._searcher.ranked(question.scope, features, where, vector=vector, trace=question.trace)
-        return found[:MAX_RANKED]
+        return replace(found, ranked=found.ranked[:MAX_RANKED])
+
+    def _near(self, words: str, searched: Found, strong: frozenset[str]) -> frozenset[str]:
+        """Conversations that hold none of the words and are about them all the same."""
+        candidates: dict[str, tuple[float, str]] = {}
+        for one in searched.ranked:
+            document, cosine = one.document, searched.cosines.get(one.document.doc_id, 0.0)
+            best = candidates.get(document.conversation_id, (SENTENCE, ""))
+            if document.conversation_id not in strong and cosine >= best[0]:
+                candidates[document.conversation_id] = (cosine, document.text)
+        nearest = sorted(candidates, key=lambda one: -candidates[one][0])[:MAX_NEAR]
+        about = self._nearness.about(words, [candidates[one][1] for one in nearest])
+        return frozenset(one for one, is_about in zip(nearest, about, strict=True) if is_about)
 
 
 def without_contradiction(
@@ -186,7 +206,7 @@ def without_contradiction(
     return tuple(one for one in allowed if not any(type_of(identifier) in kinds for identifier in one.entity_ids))
 
 
-def _only_leans_on_time(temporal: Temporal, conditions: Conditions, found: Found) -> bool:
+def _only_leans_on_time(temporal: Temporal, conditions: Conditions, found: Meeting) -> bool:
     """Whether a range is about when something happened: that may be told later, so it ranks and does not filter."""
     ranged = temporal.intent is TemporalIntent.TIME_RANGE and temporal.axis != "message"
     return ranged and conditions.any and found.tier is not Tier.FULL

@@ -22,11 +22,7 @@ TypeOf = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One thing that the query names. Any of `ids` will do: several when nothing decides between them.
-
-    Attributes:
-        readings: for an ambiguous mention, the ids of each reading; one set otherwise.
-    """
+    """One thing that the query names. Any of `ids` will do: several when nothing decides between them."""
 
     ids: frozenset[str]
     types: frozenset[str]
@@ -99,13 +95,13 @@ def conditions_of(resolution: Resolution, fold: Fold) -> Conditions:
         for one in resolution.entities
         if one.status is MentionStatus.UNRESOLVED and (folded := fold(one.text).strip())
     )
-    return Conditions(
-        entities=_wanted(resolution.entities),
-        topics=_wanted(resolution.topics),
-        names=names,
-        words=_without_discourse(_left_over(resolution)),
-        search_text=_without_discourse(resolution.search_text),
-    )
+    words = _without_discourse(_left_over(resolution))
+    search_text = _without_discourse(resolution.search_text)
+    topics = _wanted(resolution.topics)
+    if words and topics and all(one.ambiguous for one in topics):
+        # "the camping trip": a word that may mean several topics says less than the words beside it.
+        topics, words = (), search_text
+    return Conditions(_wanted(resolution.entities), topics, names, words, search_text)
 
 
 def tier_of(conversation: Conversation, conditions: Conditions, type_of: TypeOf) -> Tier:

@@ -19,6 +19,8 @@ REPORTED_LATE = timedelta(days=15)
 SAYS_ENOUGH_BYTES = 400
 """A turn of this length or more gets all of the weight for length. Bytes of UTF-8 weigh an ideograph as a syllable."""
 
+_TAIL_CHARACTERS = 400
+_HEAD_CHARACTERS = 800
 _CJK = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _ASKS = re.compile(r"[?？][\s\"'”’)\]）」』*_]*\Z")
@@ -82,7 +84,10 @@ def is_cjk(text: str) -> bool:
 
 def asks(document: Document) -> bool:
     """Whether the turn ends in a question. A caption in brackets at its end is passed over."""
-    return bool(_ASKS.search(_CAPTION.sub("", document.text)))
+    text = document.text
+    if "?" not in text and "？" not in text:
+        return False
+    return bool(_ASKS.search(_CAPTION.sub("", text[-_TAIL_CHARACTERS:])))
 
 
 def asks_when(words: str) -> bool:
@@ -91,7 +96,7 @@ def asks_when(words: str) -> bool:
 
 def tells_when(document: Document) -> bool:
     """Whether the turn holds an expression of time."""
-    return bool(_TELLS_WHEN.search(document.text))
+    return bool(_TELLS_WHEN.search(document.text[:_HEAD_CHARACTERS]))
 
 
 def wants_assistant(words: str) -> bool:

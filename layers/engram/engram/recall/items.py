@@ -44,7 +44,7 @@ class Items:
         # Of a conversation that ids have chosen, what was learnt in it belongs to the answer whatever words it has.
         chosen = answer.selection is not None and question.resolution.temporal.intent is not TemporalIntent.NONE
         floor = 0.0 if chosen else self._searcher.floor
-        return tuple(one for one in found if one.relevance >= floor)[: request.limit]
+        return tuple(one for one in found.ranked if one.relevance >= floor)[: request.limit]
 
 
 def memory_ids(hits: Iterable[Ranked]) -> list[str]:

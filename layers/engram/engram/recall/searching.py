@@ -5,7 +5,7 @@ Names what did not answer; decides nothing about relevance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from engram.domain.clock import Stopwatch
@@ -39,6 +39,14 @@ class Trace:
 
     def lacks(self, *parts: str) -> None:
         self.missing.update(dict.fromkeys(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A ranking, best first, and the cosine of each document that the vector leg has found."""
+
+    ranked: tuple[Ranked, ...]
+    cosines: Mapping[str, float]
 
 
 class Searcher:
@@ -79,15 +87,15 @@ class Searcher:
         vector: PendingEmbedding | None,
         trace: Trace,
         limit: int = HITS,
-    ) -> tuple[Ranked, ...]:
-        """Documents that any leg found, best first."""
+    ) -> Found:
+        """Documents that any leg found."""
         watch = Stopwatch()
         result = self._search(scope, query.text, where, vector=vector, trace=trace, limit=limit)
         trace.took("search", watch)
         watch = Stopwatch()
         found = rank(result, query, self._recipe)
         trace.took("fuse", watch)
-        return found
+        return Found(found, {hit.document.doc_id: hit.score for hit in result.legs.get("vector", ())})
 
     def _search(
         self,

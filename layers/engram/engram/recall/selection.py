@@ -36,7 +36,7 @@ _TALKED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Meeting:
     """Conversations that meet the structured conditions equally well, oldest first by their end."""
 
     tier: Tier
@@ -64,7 +64,7 @@ class Selection:
     short: bool = False
 
 
-def by_conditions(conversations: Sequence[Conversation], conditions: Conditions, type_of: TypeOf) -> Found:
+def by_conditions(conversations: Sequence[Conversation], conditions: Conditions, type_of: TypeOf) -> Meeting:
     """Those of the best tier that any of them reaches; none when nothing structured is asked or met."""
     tiers: dict[Tier, list[Conversation]] = {}
     if conditions.structured:
@@ -72,12 +72,12 @@ def by_conditions(conversations: Sequence[Conversation], conditions: Conditions,
             tiers.setdefault(tier_of(one, conditions, type_of), []).append(one)
         tiers.pop(Tier.NONE, None)
     if not tiers:
-        return Found(Tier.NONE, ())
+        return Meeting(Tier.NONE, ())
     best = min(tiers)
-    return Found(best, tuple(tiers[best]))
+    return Meeting(best, tuple(tiers[best]))
 
 
-def decided(found: Found, conditions: Conditions) -> bool:
+def decided(found: Meeting, conditions: Conditions) -> bool:
     """Whether ids alone settle which conversations are meant, so that nothing has to be embedded or searched.
 
     An entity with a topic says what is meant; either alone does when no further words narrow it down.

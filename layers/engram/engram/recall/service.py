@@ -29,6 +29,7 @@ from engram.recall.carrying import carried_over
 from engram.recall.conditions import Conditions, conditions_of
 from engram.recall.fusion import Ranked
 from engram.recall.items import Items, cited, gist_keys, items_of, memory_ids
+from engram.recall.nearness import Nearness
 from engram.recall.ordering import freshness_of, is_echo, ordered, within_range
 from engram.recall.references import references_of
 from engram.recall.request import RecallRequest
@@ -101,6 +102,7 @@ class RecallService:
         *,
         reads: RecallReads,
         searcher: Searcher,
+        nearness: Nearness,
         catalogues: Catalogues,
         clock: Clock,
         new_id: NewId,
@@ -108,7 +110,7 @@ class RecallService:
     ) -> None:
         self._reads = reads
         self._catalogues = catalogues
-        self._answering = Answering(searcher=searcher)
+        self._answering = Answering(searcher=searcher, nearness=nearness)
         self._items = Items(searcher=searcher)
         self._clock = clock
         self._new_id = new_id

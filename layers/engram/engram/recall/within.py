@@ -63,12 +63,11 @@ def scores_within(
         scores[message.ref] = max(own, rest)
         if before is not None and _answers(message, before):
             asked = scores[before.ref]
-            if asked > rest:
-                scores[message.ref] = max(own, _REPLY_SHARE * asked)
-                if len(message.content) >= LONG_REPLY * len(before.content):
-                    # Just above its request: the longer of the two is what the words are about.
-                    scores[message.ref] = max(scores[message.ref], min(asked * 1.01, 1.0))
-                    scores[before.ref] = min(asked, scores[message.ref] * 0.99)
+            scores[message.ref] = max(scores[message.ref], _REPLY_SHARE * asked)
+            if len(message.content) >= LONG_REPLY * len(before.content):
+                # Just above its request: the longer of the two is what the words are about.
+                scores[message.ref] = max(scores[message.ref], min(asked * 1.01, 1.0))
+                scores[before.ref] = min(asked, scores[message.ref] * 0.99)
         before = message
     return scores
 
