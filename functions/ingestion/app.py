@@ -1,7 +1,7 @@
-"""Keep what was said, answer 202, think later: ingestions, flushes, imports, Memobase's blobs, and how the work stands."""
+"""Keep what was said, answer 202, think later: ingestions, imports, Memobase's blobs, and how the work stands."""
 
-from engram.api.http import Response, body_of, entrypoint, resolver, scope_of, to_json
-from engram.api.ingestion_schemas import FlushBody, IngestionBody, accepted_body
+from engram.api.http import Response, body_of, business_of, entrypoint, query_of, raw_body, resolver, scope_of, to_json
+from engram.api.ingestion_schemas import FlushBody, ImportQuery, IngestionBody, accepted_body, operation_body
 from engram.api.routes import memobase_blobs, operations
 from engram.bootstrap import services
 from engram.domain.clock import random_id
@@ -28,6 +28,14 @@ def flush() -> Response:
     body = body_of(app, FlushBody)
     scope = scope_of(app, body.user_id, business_id=body.business_id)
     return accepted(accepted_body(services().ingestion.flush(scope, request_id=body.request_id or random_id())))
+
+
+@app.post("/v1/memory/imports")
+def import_lines() -> Response:
+    query = query_of(app, ImportQuery)
+    business, data = business_of(app), raw_body(app)
+    begun = services().imports.begin(business, data, request_id=query.request_id or random_id())
+    return accepted(operation_body(begun))
 
 
 handler = entrypoint(app)

@@ -156,6 +156,22 @@ class ProfileFilter(Protocol):
         """
 
 
+class CandidateChooser(Protocol):
+    """Decides between things a mention may denote, by one call of a model. It cannot bring in anything new."""
+
+    def choose(self, text: str, mention: str, candidates: Mapping[str, str]) -> str | None:
+        """One id of `candidates`, or None if the text does not decide.
+
+        Args:
+            text: what surrounds the mention.
+            candidates: id to its name and description.
+
+        Raises:
+            ModelFailure: unusable answer.
+            Unavailable: may pass.
+        """
+
+
 class WorkQueue(Protocol):
     """First in, first out per group; at least once."""
 
@@ -179,4 +195,8 @@ class BlobStore(Protocol):
 class Meter(Protocol):
     """Counts what is billed: model tokens, embeddings, requests."""
 
-    def add(self, scope: Scope, at: datetime, amounts: Mapping[str, int]) -> None: ...
+    def add(self, scope: Scope, at: datetime, amounts: Mapping[str, int]) -> None:
+        """Counted for good when this returns."""
+
+    def count(self, scope: Scope, amounts: Mapping[str, int]) -> None:
+        """Counted today, within seconds: for what happens too often for a write each."""

@@ -72,6 +72,14 @@ class FlushBody(BaseModel):
     business_id: str | None = None
 
 
+class ImportQuery(BaseModel):
+    """`POST /v1/memory/imports`, whose body is lines of JSON."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    request_id: Id | None = None
+
+
 def accepted_body(accepted: Accepted) -> dict[str, Any]:
     return {
         "operation_id": accepted.operation_id,

@@ -123,12 +123,13 @@ class IndexStage:
                 updated_at=now,
                 version=operation.version + 1,
             )
-            changed = replace(changed, stages=changed.staged("distil", "BUFFERED", now))
+            distils = bool(operation.arguments.get("distil", True))
+            changed = replace(changed, stages=changed.staged("distil", "BUFFERED" if distils else "SUCCEEDED", now))
             commit = IndexCommit(
                 operation=changed,
                 conversations=about,
                 buffer_tokens=tokens,
-                due=to_text(now + self._idle) if groups else "",
+                due=to_text(now + self._idle) if groups and distils else "",
                 tombstones=state.tombstones,
             )
             try:

@@ -32,12 +32,14 @@ class Extractor:
         index: IndexStage,
         distil: DistilStage,
         jobs: Mapping[OperationKind, Job],
+        send: Callable[[Scope, str], None],
         clock: Clock,
     ) -> None:
         self._operations = operations
         self._index = index
         self._distil = distil
         self._jobs = {OperationKind.INGESTION: self._ingest, OperationKind.FLUSH: self._flush, **jobs}
+        self._send = send
         self._clock = clock
 
     def work(self, scope: Scope, operation_id: str, *, last_attempt: bool) -> None:
@@ -59,11 +61,19 @@ class Extractor:
         except NotFound as gone:
             log("work gone with its user", operation_id=operation_id, code=gone.code)
         except EngramError as error:
-            # A deletion never ends in failure for passing reasons: the sweep sends it until it is done.
-            ends = last_attempt and operation.kind is not OperationKind.DELETION
-            self._failed(scope, operation_id, error, ends=ends or not error.retryable)
+            self._failed(scope, operation_id, error, ends=last_attempt or not error.retryable)
             if error.retryable:
                 raise
+        finally:
+            self._tell_parent(scope, operation)
+
+    def _tell_parent(self, scope: Scope, operation: Operation) -> None:
+        """The operation that this was part of goes on when one of its parts has ended."""
+        parent = str(operation.arguments.get("parent", ""))
+        if parent:
+            present = self._operations.get(scope, operation.operation_id)
+            if present is None or present.status.final:
+                self._send(Scope.of_business(scope.business_id), parent)
 
     def give_up(self, scope: Scope, operation_id: str, *, ends: bool) -> None:
         """Records a failure that nobody foresaw. It may pass: a redrive tries again."""
@@ -91,12 +101,14 @@ class Extractor:
         log("work failed", operation_id=operation_id, code=error.code, status="FAILED" if ends else "RUNNING")
 
         def mark(operation: Operation) -> Operation:
+            # A deletion never ends in failure for passing reasons: the sweep sends it until it is done.
+            endless = operation.kind is OperationKind.DELETION and error.retryable
             stages = operation.stages
             if ends and not error.retryable and operation.stage("index") in ("SUCCEEDED", ""):
                 stages = operation.staged("distil", "FAILED", self._clock())
             return replace(
                 operation,
-                status=OperationStatus.FAILED if ends else OperationStatus.RUNNING,
+                status=OperationStatus.FAILED if ends and not endless else OperationStatus.RUNNING,
                 attempts=operation.attempts + 1,
                 error=error.code,
                 error_detail=str(error),

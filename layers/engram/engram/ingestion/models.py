@@ -31,6 +31,8 @@ class IngestionRequest:
         conversation_id: joins or opens this conversation; "" lets the gap between messages decide.
         metadata: kept with the operation, returned as given.
         flush: distil at once instead of when the buffer is full or idle.
+        distil: whether the messages are to be distilled at all; not those whose slots, events and memory items
+            come along in an import.
     """
 
     request_id: str
@@ -39,6 +41,7 @@ class IngestionRequest:
     conversation_id: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     flush: bool = False
+    distil: bool = True
 
 
 @dataclass(frozen=True, slots=True)

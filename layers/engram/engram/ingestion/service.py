@@ -80,12 +80,15 @@ class IngestionService:
         self._gap = gap
         self._pause = pause
 
-    def accept(self, scope: Scope, request: IngestionRequest, *, asked_at: datetime | None = None) -> Accepted:
+    def accept(
+        self, scope: Scope, request: IngestionRequest, *, asked_at: datetime | None = None, parent: str = ""
+    ) -> Accepted:
         """Keeps the messages and queues the work.
 
         Args:
             asked_at: when somebody asked for this, if not just now. What was asked for before the user was deleted
                 is not kept.
+            parent: operation of the business that this is part of, to be told when this has ended.
 
         Raises:
             InvalidInput, Unprocessable, TooLarge: the request cannot be kept; says which field and why.
@@ -104,7 +107,7 @@ class IngestionService:
             check_not_erased(found.state.tombstones, asked_at)
             if found.request is not None:
                 return self._known(scope, request, request_hash, found.request)
-            commit = self._prepare(scope, request, request_hash, found)
+            commit = self._prepare(scope, request, request_hash, found, parent)
             try:
                 self._commits.accept(scope, commit)
             except ConditionFailed:
@@ -211,13 +214,19 @@ class IngestionService:
         conversation = str(item.body["conversation_id"])
         return Accepted(operation_id, request.request_id, conversation, status, duplicate=True)
 
-    def _prepare(self, scope: Scope, request: IngestionRequest, request_hash: str, found: _Found) -> AcceptCommit:
+    def _prepare(
+        self, scope: Scope, request: IngestionRequest, request_hash: str, found: _Found, parent: str
+    ) -> AcceptCommit:
         operation = self.new_operation(scope, OperationKind.INGESTION, request.request_id)
         now = operation.created_at
         times = [message.created_at or now for message in request.messages]
         placement = self._place(request, times, operation.operation_id, found.conversation)
         messages = _messages(request, times, placement, operation.operation_id)
         arguments = {"flush": request.flush, "metadata": dict(request.metadata)}
+        if parent:
+            arguments["parent"] = parent
+        if not request.distil:
+            arguments["distil"] = False
         operation = replace(operation, messages=tuple(one.ref for one in messages), arguments=arguments)
         pointer = SessionPointer(
             request.session_id, messages[-1].conversation_id, version=found.session.version + 1 if found.session else 1

@@ -27,6 +27,7 @@ class Affected:
         messages: rows of the messages that go.
         slots, events, gists, memories, versions: rows that go themselves or cite a message that goes.
         buffers, pending: rows that name such a message.
+        client_blobs: rows of Memobase blobs of which no message is left.
         drafts: every model answer not yet committed; it may have been made from such a message.
         documents: search documents of what goes.
         blobs: names of texts of messages that go.
@@ -40,6 +41,7 @@ class Affected:
     versions: tuple[MemoryItem, ...]
     buffers: tuple[Item, ...]
     pending: tuple[Item, ...]
+    client_blobs: tuple[Item, ...]
     drafts: tuple[Key, ...]
     documents: tuple[str, ...]
     blobs: tuple[str, ...]
@@ -47,7 +49,7 @@ class Affected:
 
     def counts(self) -> dict[str, int]:
         """For a receipt. `conversations` are those of which no message is left."""
-        names = "messages slots events gists memories buffers pending drafts blobs".split()
+        names = "messages slots events gists memories buffers pending client_blobs drafts blobs".split()
         counts: dict[str, int] = {name: len(getattr(self, name)) for name in names}
         counts["memory_versions"] = len(self.versions)
         counts["search_rows"] = len(self.documents)
@@ -90,10 +92,11 @@ class Survey:
             versions=versions,
             buffers=self._naming(scope, keys.BUFFER, target),
             pending=self._naming(scope, keys.PENDING, target),
+            client_blobs=self._client_blobs(scope, target),
             drafts=tuple(row.key for row in self._reader.rows(scope, keys.DRAFTS)) if target.conversation_ids else (),
             documents=tuple(self._documents(scope, target, gists, memories)),
             blobs=tuple(str(item.body[CONTENT_BLOB]) for item in messages if item.body.get(CONTENT_BLOB)),
-            conversations=self._conversations(scope, target),
+            conversations=self._emptied(scope, target),
         )
 
     def _all(self, scope: Scope, prefix: str, kind: type[T]) -> Iterator[T]:
@@ -101,7 +104,9 @@ class Survey:
 
     def _touched(self, scope: Scope, prefix: str, kind: type[Any], target: Target, row: TargetKind) -> tuple[Any, ...]:
         return tuple(
-            one for one in self._all(scope, prefix, kind) if target.is_row(row, one.id) or cites(one.evidence, target)
+            one
+            for one in self._all(scope, prefix, kind)
+            if target.is_row(row, one.id) or target.is_held_by(row, one.id) or cites(one.evidence, target)
         )
 
     def _messages(self, scope: Scope, target: Target) -> Iterator[Item]:
@@ -117,6 +122,15 @@ class Survey:
             if any(target.covers(MessageRef(*pair)) for pair in row.body["messages"])
         )
 
+    def _client_blobs(self, scope: Scope, target: Target) -> tuple[Item, ...]:
+        if not target.conversation_ids:
+            return ()
+        return tuple(
+            row
+            for row in self._reader.rows(scope, keys.CLIENT_BLOBS)
+            if row.body["messages"] and all(target.covers(MessageRef(*pair)) for pair in row.body["messages"])
+        )
+
     def _documents(
         self, scope: Scope, target: Target, gists: Iterable[Gist], memories: Iterable[MemoryItem]
     ) -> Iterator[str]:
@@ -129,7 +143,7 @@ class Survey:
             for row in self._reader.rows(scope, conversation_documents(target.id)):
                 yield document_id_of(row.key)
 
-    def _conversations(self, scope: Scope, target: Target) -> int:
+    def _emptied(self, scope: Scope, target: Target) -> int:
         """How many of the conversations that lose messages have none left but still stand there."""
         there = self._table.batch_get([keys.conversation(scope, one) for one in target.conversation_ids])
         return sum(

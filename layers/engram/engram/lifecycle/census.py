@@ -31,6 +31,8 @@ _STORES: Mapping[str, str] = {
     "REQ": "requests",
     "OP": "operation_names",
     "METER": "meters",
+    "BLOB": "client_blobs",
+    "FLUSHING": "flushes",
     "VEC": "search_rows",
     "VECLOG": "search_log",
     "VECHEAD": "search_log",

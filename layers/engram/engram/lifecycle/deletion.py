@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from engram.domain.clock import Clock
 from engram.domain.errors import ConditionFailed, NotFound, Throttled
 from engram.domain.ids import derived_id
-from engram.domain.models import Operation, OperationKind, OperationStatus, Stage
+from engram.domain.models import MemoryItem, Operation, OperationKind, OperationStatus, ProfileSlot, Stage
 from engram.domain.scope import Scope
 from engram.domain.table import Absent, Put, Write
 from engram.domain.visibility import Tombstones
+from engram.extraction.elements import elements_of, same
+from engram.extraction.item_book import About
 from engram.extraction.projection import Projector
 from engram.lifecycle.targets import Target, TargetKind
 from engram.ports import Table
@@ -84,6 +86,10 @@ class DeletionService:
         raise Throttled("this user is being changed by too many at once")
 
     def _target(self, scope: Scope, kind: TargetKind, identifier: str) -> Target:
+        if kind is TargetKind.MEMORY:
+            return self._memory(scope, identifier)
+        if kind is TargetKind.SLOT:
+            return self._slot(scope, identifier)
         if kind is not TargetKind.MESSAGE:
             return Target(kind, identifier)
         refs = refs_of_message(self._reader, scope, identifier)
@@ -91,8 +97,23 @@ class DeletionService:
             raise NotFound("no such message", field="message_id")
         return Target(kind, identifier, refs)
 
+    def _memory(self, scope: Scope, identifier: str) -> Target:
+        """With the slots of which it is a part: what is deleted must not stay in the profile."""
+        item = self._reader.memory_item(scope, identifier)
+        slots = self._reader.slots(scope) if item is not None else ()
+        holders = tuple(f"slot:{slot.id}" for slot in slots if item is not None and says(slot, item))
+        return Target(TargetKind.MEMORY, identifier, holders=holders)
+
+    def _slot(self, scope: Scope, identifier: str) -> Target:
+        """With the memory items that say the same: what is deleted must not be recalled."""
+        slot = self._reader.slot(scope, identifier)
+        items = self._reader.memory_items(scope) if slot is not None else ()
+        twins = tuple(f"memory:{item.id}" for item in items if slot is not None and says(slot, item))
+        return Target(TargetKind.SLOT, identifier, twins=twins)
+
     def _under_way(self, scope: Scope, target: Target, tombstones: Tombstones) -> Operation | None:
-        found = {tombstones.purging.get(mark) for mark in target.marks}
+        named = replace(target, twins=(), holders=())
+        found = {tombstones.purging.get(mark) for mark in named.marks}
         operation_id = found.pop() if len(found) == 1 else None
         return self._operations.get(scope, operation_id) if operation_id else None
 
@@ -136,3 +157,11 @@ class DeletionService:
             result={"target": {"kind": target.kind.value, "id": target.id}},
         )
         return replace(operation, stages=(Stage("hide", "SUCCEEDED", now), Stage("purge", "PENDING", now)))
+
+
+def says(slot: ProfileSlot, item: MemoryItem) -> bool:
+    """Whether a part of the slot is the statement of the memory item."""
+    about = About.of(item.subject, item.topic, item.sub_topic)
+    if About.of("user", slot.topic, slot.sub_topic) != about:
+        return False
+    return any(same(part, item.content) for part in elements_of(slot.content))

@@ -88,19 +88,31 @@ class Rewriter:
     def slot(self, slot: ProfileSlot) -> ProfileSlot | None:
         """A slot of several parts keeps those that still stand; what a person wrote stays unless it betrays."""
         left = self._left(slot.evidence)
-        if self.target.is_row(TargetKind.SLOT, slot.id) or not (left or slot.edited):
+        if self.target.is_row(TargetKind.SLOT, slot.id) or not (left or slot.edited or not slot.evidence):
             return None
+        if self.target.is_held_by(TargetKind.SLOT, slot.id):
+            left = self._without_doomed(slot, left)
         content = self._standing(slot)
         if not content:
             return None
         tokens = self.count_tokens(slot_line(slot.topic, slot.sub_topic, content))
         return replace(slot, content=content, tokens=tokens, evidence=left, version=slot.version + 1)
 
+    def _without_doomed(self, slot: ProfileSlot, evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+        """Evidence that no memory item which stays needs, and one that goes has, goes with it."""
+        items = self._items_about(slot)
+        doomed = {one for item in items if self.memory(item) is None for one in item.evidence}
+        needed = {one for item in items if self.memory(item) is not None for one in item.evidence}
+        return tuple(one for one in evidence if one not in doomed or one in needed)
+
+    def _items_about(self, slot: ProfileSlot) -> list[MemoryItem]:
+        about = About.of("user", slot.topic, slot.sub_topic)
+        return [one for one in self.items if About.of(one.subject, one.topic, one.sub_topic) == about]
+
     def _standing(self, slot: ProfileSlot) -> str:
         """The parts of a slot that the messages left support; "" if none."""
         words = self._words(slot.evidence)
-        about = About.of("user", slot.topic, slot.sub_topic)
-        items = [one for one in self.items if About.of(one.subject, one.topic, one.sub_topic) == about]
+        items = self._items_about(slot)
         parts = elements_of(slot.content)
         kept = tuple(part for part in parts if self._stands(part, items, words, alone=len(parts) == 1))
         return slot.content if kept == parts else joined(kept)

@@ -32,11 +32,15 @@ class Target:
 
     Attributes:
         refs: where the message stands; an id that several requests gave stands for all of their messages.
+        twins: `memory:<id>` of the memory items that say what a slot says: one statement, kept in two forms.
+        holders: `slot:<id>` of the slots that say, among other things, what a memory item says; they are rewritten.
     """
 
     kind: TargetKind
     id: str
     refs: tuple[MessageRef, ...] = ()
+    twins: tuple[str, ...] = ()
+    holders: tuple[str, ...] = ()
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -48,7 +52,7 @@ class Target:
                 return (conversation_mark(self.id),)
             case TargetKind.MESSAGE:
                 return tuple(message_mark(ref) for ref in self.refs)
-        return (f"{self.kind.value}:{self.id}",)
+        return (f"{self.kind.value}:{self.id}", *self.twins, *self.holders)
 
     @property
     def conversation_ids(self) -> tuple[str, ...]:
@@ -63,7 +67,11 @@ class Target:
 
     def is_row(self, kind: TargetKind, identifier: str) -> bool:
         """Whether this very row goes, whatever it rests on."""
-        return self.kind is kind and self.id == identifier
+        return (self.kind is kind and self.id == identifier) or f"{kind.value}:{identifier}" in self.twins
+
+    def is_held_by(self, kind: TargetKind, identifier: str) -> bool:
+        """Whether this row says the same among other things."""
+        return f"{kind.value}:{identifier}" in self.holders
 
     def hide(self, tombstones: Tombstones, *, by: str) -> Tombstones:
         """The tombstones with this hidden from every read."""
@@ -81,9 +89,11 @@ class Target:
 
     def to_arguments(self) -> dict[str, Any]:
         refs = [[ref.conversation_id, ref.seq] for ref in self.refs]
-        return {"target": self.kind.value, "target_id": self.id, "refs": refs}
+        rows = {"twins": list(self.twins), "holders": list(self.holders)}
+        return {"target": self.kind.value, "target_id": self.id, "refs": refs, **rows}
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> Target:
         refs = tuple(MessageRef(str(one[0]), int(one[1])) for one in arguments["refs"])
-        return cls(TargetKind(arguments["target"]), str(arguments["target_id"]), refs)
+        twins, holders = tuple(arguments.get("twins", ())), tuple(arguments.get("holders", ()))
+        return cls(TargetKind(arguments["target"]), str(arguments["target_id"]), refs, twins, holders)

@@ -145,7 +145,9 @@ class Withdrawal:
     def _unbuffer(self, scope: Scope, target: Target, affected: Affected) -> None:
         """Work in waiting forgets the messages; model answers that may speak of them are asked for again."""
         puts: list[Item] = []
-        deletes: list[Key] = list(affected.drafts)
+        deletes: list[Key] = [*affected.drafts, *(row.key for row in affected.client_blobs)]
+        stored = [str(name) for row in affected.client_blobs if (name := row.body["frame"].get("stored"))]
+        self._parts.blobs.delete(scope, stored)
         for row in (*affected.buffers, *affected.pending):
             pairs = row.body["messages"]
             left = [pair for pair in pairs if not target.covers(MessageRef(*pair))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engram.domain.models import MessageRef
+from engram.domain.models import Message, MessageRef
 from engram.domain.scope import Scope
 from engram.store import keys
 from engram.store.reader import Reader
@@ -15,3 +15,25 @@ def refs_of_message(reader: Reader, scope: Scope, message_id: str) -> tuple[Mess
         for item in reader.rows(scope, keys.MESSAGES)
         if item.body["message_id"] == message_id
     )
+
+
+def page_of_messages(
+    reader: Reader, scope: Scope, *, conversation_id: str = "", after: str = "", limit: int
+) -> tuple[list[Message], str]:
+    """Up to `limit` visible messages by conversation and seq, and where to go on ("" at the end).
+
+    Args:
+        after: the position that the page before gave.
+    """
+    prefix = keys.conversation_messages(conversation_id) if conversation_id else keys.MESSAGES
+    tombstones = reader.tombstones(scope)
+    found: list[Message] = []
+    last = ""
+    for item in reader.rows(scope, prefix, after=after):
+        if len(found) == limit:
+            return found, last
+        message = reader.visible_message(scope, item, tombstones)
+        if message is not None:
+            found.append(message)
+        last = item.key.sk
+    return found, ""

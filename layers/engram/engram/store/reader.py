@@ -96,6 +96,13 @@ class Reader:
                 shown[wanted[key]] = message
         return shown
 
+    def message_before(self, scope: Scope, message: Message) -> Message | None:
+        """The message that stands before it in its conversation, if it may be shown. One batch get, or none."""
+        if message.seq == 0:
+            return None
+        ref = MessageRef(message.conversation_id, message.seq - 1)
+        return self.messages(scope, [ref]).get(ref)
+
     def conversation_messages(
         self, scope: Scope, conversation_id: str, *, tombstones: Tombstones | None = None
     ) -> tuple[Message, ...]:
@@ -203,9 +210,12 @@ class Reader:
 
     # Rows ---------------------------------------------------------------------------------------------
 
-    def rows(self, scope: Scope, prefix: str, *, forward: bool = True, page: int | None = None) -> Iterator[Item]:
-        """All rows of the user whose sort key begins with `prefix`."""
-        return self._range(scope, prefix, keys.end_of(prefix), forward=forward, page=page)
+    def rows(
+        self, scope: Scope, prefix: str, *, forward: bool = True, page: int | None = None, after: str = ""
+    ) -> Iterator[Item]:
+        """All rows of the user whose sort key begins with `prefix`, or those of them behind the key `after`."""
+        start = after + "\0" if after else prefix
+        return self._range(scope, start, keys.end_of(prefix), forward=forward, page=page)
 
     def _range(
         self, scope: Scope, start: str, end: str, *, forward: bool = True, page: int | None = None
