@@ -13,8 +13,10 @@ from engram.adapters.aws import LazyClient
 from engram.adapters.dynamodb import INDEX_NAME, DynamoTable
 from engram.adapters.sqlite import SqliteTable
 from engram.ports import Table
+from infra.local.opensearch.assembly import PartsMissing
+from infra.local.opensearch.node import LocalNode
 from tests.builders import MovableClock
-from tests.servers import EMULATOR_CREDENTIALS, aws_emulator
+from tests.servers import EMULATOR_CREDENTIALS, ROOT, aws_emulator, free_port
 
 REGION = EMULATOR_CREDENTIALS["AWS_DEFAULT_REGION"]
 
@@ -55,6 +57,24 @@ def dynamo_name(aws: str) -> str:
         ],
     )
     return name
+
+
+@pytest.fixture(scope="session")
+def opensearch_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalNode]:
+    """A real node of this machine; its jars are kept in the project's folder for the next run."""
+    node = LocalNode(tmp_path_factory.mktemp("opensearch"), port=free_port(), parts=ROOT / ".engram" / "opensearch")
+    try:
+        node.start()
+    except PartsMissing as reason:
+        pytest.skip(f"OpenSearch itself is not tried on this machine: {reason}")
+    yield node
+    node.stop()
+
+
+@pytest.fixture
+def opensearch_url(opensearch_node: LocalNode) -> str:
+    """URL of the real node, running."""
+    return opensearch_node.start()
 
 
 @pytest.fixture

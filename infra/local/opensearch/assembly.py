@@ -21,6 +21,10 @@ class NotPossible(Exception):
     """The node cannot be had on this machine, for a reason that one line says."""
 
 
+class PartsMissing(NotPossible):
+    """It cannot even be put together: a tool is missing, or Maven could not get an artifact."""
+
+
 def missing_tools() -> list[str]:
     """What has to be installed first: of `java` and `mvn`, those that are not on the path."""
     return [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
@@ -30,14 +34,16 @@ def assemble(folder: Path) -> Path:
     """`folder` with `lib` and `knn` in it, filled if they are not there yet.
 
     Raises:
-        NotPossible: Java or Maven is missing, or Maven could not get an artifact.
+        PartsMissing: Java or Maven is missing, or Maven could not get an artifact.
     """
     marker = folder / "assembled"
     wanted = f"{(_HERE / 'pom.xml').read_text()}\n{KNN_PLUGIN}\n"
     if marker.exists() and marker.read_text() == wanted:
         return folder
     if missing := missing_tools():
-        raise NotPossible(f"needs {' and '.join(missing)} (Java 17 or newer with its compiler, Maven 3.8 or newer)")
+        raise PartsMissing(
+            f"OpenSearch needs {' and '.join(missing)} (Java 17 or newer with its compiler, Maven 3.8 or newer)"
+        )
     for part in ("lib", "knn", "downloads"):
         shutil.rmtree(folder / part, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
@@ -58,4 +64,4 @@ def _maven(folder: Path, goal: str, *options: str) -> None:
     answer = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if answer.returncode:
         reason = next((line for line in answer.stdout.splitlines() if "ERROR" in line), "no reason given")
-        raise NotPossible(f"Maven could not assemble OpenSearch: {reason.strip()}")
+        raise PartsMissing(f"Maven could not assemble OpenSearch: {reason.strip()}")

@@ -22,15 +22,17 @@ _HERE = Path(__file__).parent
 
 
 class LocalNode:
-    """The node whose parts, data and log are under `folder`.
+    """The node whose data and log are under `folder`.
 
     Args:
-        folder: shared by all that use the same node; its parts are 50 MB.
+        folder: of its data, its log and the note of its process.
         port: of its HTTP interface on 127.0.0.1. Kept while the node runs.
+        parts: folder of its jars, 50 MB, which several nodes may share; by default the same.
     """
 
-    def __init__(self, folder: Path, *, port: int = DEFAULT_PORT) -> None:
+    def __init__(self, folder: Path, *, port: int = DEFAULT_PORT, parts: Path | None = None) -> None:
         self._folder = folder.resolve()
+        self._parts = (parts or folder).resolve()
         self._port = port
         self._state = self._folder / "node.json"
         self.log = self._folder / "node.log"
@@ -47,7 +49,8 @@ class LocalNode:
             NotPossible: no Java or Maven, or the node ended or did not answer in time.
         """
         if not self._running():
-            parts = assemble(self._folder)
+            parts = assemble(self._parts)
+            self._folder.mkdir(parents=True, exist_ok=True)
             pid = self._launch(parts)
             self._state.write_text(json.dumps({"pid": pid, "port": self._port}))
         end = time.monotonic() + START_SECONDS
@@ -66,6 +69,13 @@ class LocalNode:
         with contextlib.suppress(OSError, ValueError), urllib.request.urlopen(health, timeout=3) as answer:
             return json.load(answer)["status"] in ("yellow", "green")
         return False
+
+    def kill(self) -> None:
+        """Ends it at once, as a crash would."""
+        if state := self._running():
+            os.kill(state["pid"], signal.SIGKILL)
+        while self._running():
+            time.sleep(0.02)
 
     def stop(self) -> bool:
         """Ends it in order; its data stays. Returns whether there was one to end."""
@@ -91,12 +101,12 @@ class LocalNode:
             "-cp",
             os.pathsep.join((f"{parts / 'lib'}/*", f"{parts / 'knn'}/*")),
             str(_HERE / "LocalNode.java"),
-            str(parts / "home"),
+            str(self._folder / "home"),
             str(self._port),
         ]
         with self.log.open("ab") as log:
             process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=parts, start_new_session=True
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder, start_new_session=True
             )
         self._process = process  # kept, so that a child that ends at once does not stay as a zombie
         return process.pid
@@ -111,5 +121,7 @@ class LocalNode:
 
 
 def _is_node(pid: int) -> bool:
-    answer = subprocess.run(["ps", "-o", "stat=,args=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        ["ps", "-ww", "-o", "stat=,args=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
     return "LocalNode" in answer.stdout and not answer.stdout.startswith("Z")

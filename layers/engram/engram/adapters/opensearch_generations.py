@@ -17,8 +17,6 @@ from engram.adapters.opensearch_index import index_body, physical_name
 
 _KNOWN_SECONDS = 30.0
 """How long the alias is believed to stay where it is. After a change, searches follow within this."""
-_PATIENT_SECONDS = 10.0
-"""For questions of the write path. A search brings its own deadline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +60,8 @@ class Generations:
         self._serving: tuple[float, Generation | None] = (float("-inf"), None)
         self._lock = threading.Lock()
 
-    def serving(self, *, seconds: float = _PATIENT_SECONDS) -> Generation | None:
-        """The index that the alias points at; None while there is none. Waits `seconds` for the answer."""
+    def serving(self, *, seconds: float | None = None) -> Generation | None:
+        """The index that the alias points at; None while there is none. A search gives its own `seconds` to wait."""
         asked, generation = self._serving
         if generation is None or self._monotonic() - asked > _KNOWN_SECONDS:
             generation = self._find(self._alias, seconds=seconds).get("")
@@ -121,13 +119,14 @@ class Generations:
                 if error.error != "resource_already_exists_exception":  # another writer was quicker
                     raise
 
-    def _find(self, pattern: str, *, seconds: float = _PATIENT_SECONDS) -> dict[str, Generation]:
+    def _find(self, pattern: str, *, seconds: float | None = None) -> dict[str, Generation]:
         """Index name to generation; under "" the one that `pattern` names if that is the alias itself."""
         from opensearchpy.exceptions import NotFoundError
 
+        options = {} if seconds is None else {"request_timeout": within(seconds)}
         with translated():
             try:
-                answer = self._client().indices.get_mapping(index=pattern, request_timeout=within(seconds))
+                answer = self._client().indices.get_mapping(index=pattern, **options)
             except NotFoundError:
                 return {}
         found = {name: one for name, row in answer.items() if (one := self._generation(name, row)) is not None}
