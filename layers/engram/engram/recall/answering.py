@@ -30,7 +30,7 @@ from engram.recall.selection import (
 from engram.recall.timeline import Moment, eligible
 from engram.recall.verification import Candidate, ref_of
 from engram.recall.within import coverage, units_of
-from engram.resolve.models import Resolution, Temporal, TemporalIntent
+from engram.resolve.models import Resolution, SourceType, Temporal, TemporalIntent
 
 MAX_READ_WHOLE = 60
 """Messages of the chosen conversations that are read without searching them. With its tombstones a batch get of
@@ -41,6 +41,9 @@ PENDING_LOOKED_AT = 200
 
 MAX_RANKED = 200
 """Of a ranking, what can still come into an answer of at most 100 messages once the table has dropped some."""
+
+IN_RANGE = 0.3
+"""Share of the floor that is enough inside a range that the query names: the time is evidence of its own."""
 
 MAX_NEAR = 8
 """Conversations whose words are compared one by one."""
@@ -107,7 +110,7 @@ class Answering:
         temporal = question.resolution.temporal
         allowed = eligible(question.conversations, temporal, question.moment)
         found = by_conditions(allowed, conditions, question.type_of)
-        if temporal.intent is TemporalIntent.NONE or _only_leans_on_time(temporal, conditions, found):
+        if temporal.intent is TemporalIntent.NONE or _only_leans_on_time(question.resolution, conditions, found):
             return self._by_relevance(question, conditions, found)
         if temporal.intent is TemporalIntent.CURRENT_SESSION or not conditions.any:
             answer = self._of(question, choose(allowed, temporal, conditions, question.moment), {})
@@ -136,7 +139,9 @@ class Answering:
         self, question: Question, conditions: Conditions, allowed: Sequence[Conversation], found: Meeting
     ) -> Answer:
         """Ids do not settle it: the words that are left decide among the conversations that are still possible."""
-        temporal, floor = question.resolution.temporal, self._searcher.floor
+        temporal = question.resolution.temporal
+        ranged = temporal.intent is TemporalIntent.TIME_RANGE
+        floor = self._searcher.floor * (IN_RANGE if ranged else 1.0)
         base = found.conversations or without_contradiction(allowed, conditions, question.type_of)
         if not base:
             return Answer(selection=Selection(()))
@@ -206,9 +211,11 @@ def without_contradiction(
     return tuple(one for one in allowed if not any(type_of(identifier) in kinds for identifier in one.entity_ids))
 
 
-def _only_leans_on_time(temporal: Temporal, conditions: Conditions, found: Meeting) -> bool:
+def _only_leans_on_time(resolution: Resolution, conditions: Conditions, found: Meeting) -> bool:
     """Whether a range is about when something happened: that may be told later, so it ranks and does not filter."""
-    ranged = temporal.intent is TemporalIntent.TIME_RANGE and temporal.axis != "message"
+    temporal = resolution.temporal
+    said = temporal.axis == "message" and resolution.source_type is SourceType.CONVERSATION
+    ranged = temporal.intent is TemporalIntent.TIME_RANGE and not said
     return ranged and conditions.any and found.tier is not Tier.FULL
 
 

@@ -126,7 +126,7 @@ def means_one(resolution: Resolution) -> bool:
     temporal = resolution.temporal
     if temporal.intent is TemporalIntent.PREVIOUS_RELATED:
         return temporal.nth > 1 or _DEFINITE.search(resolution.query) is not None
-    if temporal.intent in ONE:
+    if temporal.intent in ONE or temporal.intent is TemporalIntent.RECENT:
         return _TALKED.search(resolution.query) is not None
     return True
 

@@ -52,14 +52,16 @@ def scores_within(
 
     Args:
         messages: by conversation and seq.
-        priors: scores of those that a search has found already, 0..1.
+        priors: scores of a search, 0..1, where there was one: then its ranking holds and the words are not looked at.
     """
+    if priors:
+        return {one.ref: max(priors.get(one.ref, 0.0), _REST) for one in messages}
     units = units_of(search_text, fold)
-    rest = _REST if units or priors else 1.0
+    rest = _REST if units else 1.0
     scores: dict[MessageRef, float] = {}
     before: Message | None = None
     for message in messages:
-        own = max(coverage(units, message.content, fold), priors.get(message.ref, 0.0))
+        own = coverage(units, message.content, fold)
         scores[message.ref] = max(own, rest)
         if before is not None and _answers(message, before):
             asked = scores[before.ref]
