@@ -3,4 +3,4 @@
 from engram.api.queue import queue_entrypoint
 from engram.bootstrap import services
 
-handler = queue_entrypoint(lambda: services().extractor)
+handler = queue_entrypoint(lambda: services().extractor, after=lambda: services().meter.flush_if_due())

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from engram.lifecycle.sweep import Sweep
     from engram.memobase.service import Memobase
     from engram.ports import BlobStore, Distiller, Embedder, ProfileCache, ProfileFilter, SearchIndex, Table, WorkQueue
+    from engram.recall.deadline import QueryEmbeddings
     from engram.recall.service import RecallService
     from engram.store.businesses import BusinessConfigs
     from engram.store.catalogue import CatalogueRows
@@ -270,7 +271,7 @@ class Services:
     def meter(self) -> TableMeter:
         from engram.store.meter import TableMeter
 
-        return TableMeter(table=self.table, clock=self.clock)
+        return TableMeter(table=lambda: self.table, clock=self.clock)
 
     # Access -----------------------------------------------------------------------------------------
 
@@ -407,7 +408,7 @@ class Services:
         return Resolvers(
             rows=self._catalogue_rows,
             shipped=default_catalogue,
-            make=lambda catalogue: Resolver(catalogue, embedder=self.embedder),
+            make=lambda catalogue: Resolver(catalogue, embedder=self._read_embedder),
         )
 
     @part
@@ -441,9 +442,21 @@ class Services:
         return CatalogueService(rows=self._catalogue_rows, resolvers=self.resolvers, reevaluation=self._reevaluation)
 
     @part
+    def _query_embeddings(self) -> QueryEmbeddings:
+        from engram.recall.deadline import QueryEmbeddings
+
+        return QueryEmbeddings(embedder=self.embedder, deadline_ms=float(self.settings.deadline_ms))
+
+    @part
+    def _read_embedder(self) -> Embedder | None:
+        """The encoder for reads: a query that takes too long is given up."""
+        from engram.recall.deadline import GuardedEmbedder
+
+        return GuardedEmbedder(self.embedder, queries=self._query_embeddings) if self.embedder else None
+
+    @part
     def recall(self) -> RecallService:
         from engram.domain.clock import random_id
-        from engram.recall.deadline import QueryEmbeddings
         from engram.recall.nearness import Nearness
         from engram.recall.recipes import recipe
         from engram.recall.searching import Searcher
@@ -455,14 +468,14 @@ class Services:
         searcher = Searcher(
             index=remote or self.rows_index,
             fallback=self.rows_index if remote else None,
-            embeddings=QueryEmbeddings(embedder=self.embedder, deadline_ms=deadline_ms),
+            embeddings=self._query_embeddings,
             recipe=recipe(),
             deadline_ms=deadline_ms,
         )
         return RecallService(
             reads=RecallReads(table=self.table, reader=self.reader),
             searcher=searcher,
-            nearness=Nearness(embedder=self.embedder),
+            nearness=Nearness(embedder=self._read_embedder),
             catalogues=self.resolvers,
             clock=self.clock,
             new_id=random_id,
@@ -506,6 +519,7 @@ class Services:
             embedder=self.embedder,
             subjects_of=self.resolvers.current,
             count_tokens=count_tokens,
+            meter=self.meter,
             clock=self.clock,
             idle=timedelta(seconds=self.settings.buffer_flush_interval),
             timezone=self.settings.timezone,

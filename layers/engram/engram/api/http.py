@@ -13,7 +13,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 
-from engram.api.resolver import HttpResolver
+from engram.api.resolver import SCOPE, HttpResolver
 from engram.domain.errors import EngramError, Forbidden, InvalidInput, NotFound, RateLimited, TooLarge, Unauthenticated
 from engram.domain.scope import Scope, check_user_id
 from engram.observability import annotate, failure
@@ -28,12 +28,19 @@ App = APIGatewayHttpResolver | APIGatewayHttpRouter
 MAX_BODY_BYTES = 5_500_000
 """A Lambda takes 6 MB a call, event and all; a larger body would be refused by the service without a word of ours."""
 
+_METERED = {
+    "/v1/memory/recall": "recalls",
+    "/api/v1/users/context/<user_id>": "contexts",
+    "/v1/memory/ingestions": "ingestions",
+}
+"""Paths whose requests are counted under a name of their own as well."""
+
 PROBLEM = "application/problem+json"
 
 
 def resolver() -> APIGatewayHttpResolver:
     """A router of API Gateway 2.0 events whose errors are `application/problem+json` (RFC 9457)."""
-    app = HttpResolver(serializer=to_json)
+    app = HttpResolver(serializer=to_json, admit=_admit, counted=_counted)
 
     @app.exception_handler(EngramError)
     def known(error: EngramError) -> Response[str]:
@@ -138,7 +145,13 @@ def scope_of(app: App, user_id: object, *, business_id: str | None = None) -> Sc
     own = business_of(app)
     if business_id is not None and business_id != own:
         raise Forbidden("business_id is not this key's own", field="business_id")
-    return Scope(own, check_user_id(user_id))
+    return noted(app, Scope(own, check_user_id(user_id)))
+
+
+def noted(app: App, scope: Scope) -> Scope:
+    """`scope`, noted as the one that this request is about: it is counted as a request of this user."""
+    app.context[SCOPE] = scope
+    return scope
 
 
 def raw_body(app: App) -> bytes:
@@ -229,3 +242,16 @@ def _takes_list(model: type[BaseModel], name: str) -> bool:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(name)
+
+
+def _admit(business_id: str) -> None:
+    from engram.bootstrap import services
+
+    services().quota.take(business_id)
+
+
+def _counted(scope: Scope, path: str) -> None:
+    from engram.bootstrap import services
+
+    kind = _METERED.get(path)
+    services().meter.count(scope, {"requests": 1, kind: 1} if kind else {"requests": 1})

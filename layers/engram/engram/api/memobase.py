@@ -9,7 +9,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 
-from engram.api.http import business_of, to_json
+from engram.api.http import business_of, noted, to_json
 from engram.domain.errors import EngramError, Forbidden, RateLimited, Unauthenticated
 from engram.domain.scope import Scope
 from engram.memobase.ids import check_uuid
@@ -28,7 +28,7 @@ class Noted:
 
 def user_scope(app: MemobaseApp, user_id: str) -> Scope:
     """The scope of a call about one user. Raises InvalidInput unless the id is a UUID of version 4 or 5."""
-    return Scope(business_of(app), check_uuid(user_id, "user_id"))
+    return noted(app, Scope(business_of(app), check_uuid(user_id, "user_id")))
 
 
 def enveloped(route: Callable[..., Any]) -> Callable[..., Response[str]]:

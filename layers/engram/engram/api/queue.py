@@ -17,8 +17,10 @@ MAX_RECEIVES = 5
 """Deliveries before the dead-letter queue; the queue's `maxReceiveCount` in the template says the same."""
 
 
-def queue_entrypoint(extractor: Callable[[], Extractor]) -> Callable[[dict[str, Any], Any], Any]:
-    """The Lambda handler of an SQS FIFO event source with `ReportBatchItemFailures`.
+def queue_entrypoint(
+    extractor: Callable[[], Extractor], *, after: Callable[[], None] = lambda: None
+) -> Callable[[dict[str, Any], Any], Any]:
+    """The Lambda handler of an SQS FIFO event source with `ReportBatchItemFailures`; `after` follows each batch.
 
     After a failed record the later ones of its group are reported failed too, so that order holds; other groups
     go on.
@@ -44,6 +46,8 @@ def queue_entrypoint(extractor: Callable[[], Extractor]) -> Callable[[dict[str, 
         # One processor a call: it holds the batch, and on one machine two batches run at once.
         processor = SqsFifoPartialProcessor(skip_group_on_error=True)
         processor.raise_on_entire_batch_failure = False
-        return process_partial_response(event=event, record_handler=work_on, processor=processor, context=context)
+        answer = process_partial_response(event=event, record_handler=work_on, processor=processor, context=context)
+        after()
+        return answer
 
     return handler

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
@@ -15,7 +16,11 @@ from aws_lambda_powertools.event_handler.api_gateway import ResponseBuilder, Rou
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from engram.access.scopes import check_scope, needed_by
-from engram.domain.errors import Forbidden
+from engram.domain.errors import Forbidden, RateLimited
+from engram.domain.scope import Scope
+
+SCOPE = "scope"
+"""What a request's context calls the user that the request is about."""
 
 _PARAMETER = re.compile(r"<(\w+)>")
 _VERB = re.compile(r"(?<=\}):\w+")
@@ -36,7 +41,16 @@ class HttpResolver(APIGatewayHttpResolver):
     Ids are what the gateway decoded: any character that an id may hold arrives whole, a slash or `#` included.
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        admit: Callable[[str], None] | None = None,
+        counted: Callable[[Scope, str], None] | None = None,
+        **options: Any,
+    ) -> None:
+        """`admit` raises RateLimited for a business over its quota; `counted` is told of each request about a user."""
+        self._admit = admit
+        self._counted = counted
         self._present = threading.local()
         self._by_key: dict[str, list[Route]] | None = None
         super().__init__(**options)
@@ -69,6 +83,7 @@ class HttpResolver(APIGatewayHttpResolver):
         try:
             return self._build_response(self._resolve())
         finally:
+            self._count()
             self.context.clear()
 
     def _resolve(self) -> ResponseBuilder[Any]:
@@ -89,8 +104,14 @@ class HttpResolver(APIGatewayHttpResolver):
         """Every way to a route leads here, so no route can be reached without its scope."""
         return self._refused(route) or super()._call_route(route, route_arguments)
 
+    def _count(self) -> None:
+        """One request more of the user that it was about, if it was about one."""
+        scope = self.context.get(SCOPE)
+        if scope is not None and self._counted is not None:
+            self._counted(scope, self.context["_route"].path)
+
     def _refused(self, route: Route) -> ResponseBuilder[Any] | None:
-        """The answer to a key that lacks the scope which `route` needs; None if it has it.
+        """The answer to a key over its business's quota or without the scope that `route` needs; None to go on.
 
         A route that the template opens to everybody comes without an authorizer's word, and asks for no key.
         """
@@ -98,8 +119,10 @@ class HttpResolver(APIGatewayHttpResolver):
         if claims is None:
             return None
         try:
+            if self._admit is not None:
+                self._admit(str(claims.get("business_id", "")))
             check_scope(str(claims.get("scopes", "")).split(), needed_by(route.func, route.method))
-        except Forbidden as error:
+        except (Forbidden, RateLimited) as error:
             answer: ResponseBuilder[Any] | None = self._call_exception_handler(error, route)
             return answer
         return None

@@ -275,6 +275,8 @@ class DistilStage:
         items = [self._reader.memory_item(scope, one) for one in changed.get("memories", ())]
         documents += [document_of_memory(one) for one in items if one is not None]
         documents = embedded(documents, self._embedder)
+        if made := sum(bool(one.vector) for one in documents):
+            self._meter.count(scope, {"embeddings": made})
         self._projector.write_rows(scope, documents)
         self._projector.project(scope, documents)
         ended = {memory_document_id(one): int(version) for one, version in changed.get("ended", {}).items()}

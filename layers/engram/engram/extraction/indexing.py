@@ -18,7 +18,7 @@ from engram.domain.models import Conversation, Message, MessageRef, Operation, O
 from engram.domain.scope import Scope
 from engram.extraction.projection import Projector
 from engram.observability import log
-from engram.ports import Embedder
+from engram.ports import Embedder, Meter
 from engram.recall.indexing import documents_of_messages, embedding_text
 from engram.resolve.models import ResolveContext, Subjects
 from engram.store.commits import Commits, IndexCommit
@@ -52,6 +52,7 @@ class IndexStage:
         embedder: Embedder | None,
         subjects_of: Callable[[str], SubjectReader],
         count_tokens: CountTokens,
+        meter: Meter,
         clock: Clock,
         idle: timedelta,
         timezone: str,
@@ -62,6 +63,7 @@ class IndexStage:
         self._embedder = embedder
         self._subjects_of = subjects_of
         self._count_tokens = count_tokens
+        self._meter = meter
         self._clock = clock
         self._idle = idle
         self._timezone = timezone
@@ -83,6 +85,8 @@ class IndexStage:
             documents += documents_of_messages(group, about.entity_ids, about.topic_ids, before=before)
         documents = embedded(documents, self._embedder)
         self._projector.write_rows(scope, documents)
+        made = sum(bool(one.vector) for one in documents)
+        self._meter.count(scope, {"messages": len(messages), **({"embeddings": made} if made else {})})
         tokens = sum(self._count_tokens(message.content) for message in messages)
         committed = self._commit(scope, operation, subjects, groups, tokens, final=final)
         self._projector.project(scope, documents)

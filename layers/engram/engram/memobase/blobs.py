@@ -87,7 +87,7 @@ class MemobaseBlobs:
             EngramError: with `wait`, that the work has failed.
         """
         now = self._clock()
-        self._meter.add(scope, now, {INSERTS: 1})
+        self._meter.count(scope, {INSERTS: 1})
         blob_id = new_uuid(self._new_id)
         taken = take_apart(draft.kind, draft.data, said_at=draft.said_at, zone=self._zone)
         check_json_size(draft.fields or {}, "fields")
@@ -106,7 +106,7 @@ class MemobaseBlobs:
         }
         epoch = self._reader.tombstones(scope).epoch
         self._table.write([Item(keys.client_blob(scope, blob_id), body, epoch=epoch)])
-        self._meter.add(scope, now, {ACCEPTED_INSERTS: 1})
+        self._meter.count(scope, {ACCEPTED_INSERTS: 1})
         if wait:
             for one in operation_ids:
                 check_ended(self._waiting.for_end(scope, one))

@@ -63,14 +63,14 @@ class MemobaseProjects:
     def tokens_this_month(self, business_id: str) -> int:
         """Model tokens in and out since the first of this month (UTC)."""
         now = self._clock().astimezone(UTC)
-        days = self._days(business_id, start=f"{now:%Y-%m}-01")
+        days = self._meter.business_days(business_id, start=f"{now:%Y-%m}-01")
         return sum(one.get(TOKENS_IN, 0) + one.get(TOKENS_OUT, 0) for one in days.values())
 
     def usage(self, business_id: str, last_days: int) -> list[dict[str, int | str]]:
         """One entry a day (UTC), today first."""
         today = self._clock().astimezone(UTC).date()
         wanted = [f"{today - timedelta(days=back):%Y-%m-%d}" for back in range(last_days)]
-        days = self._days(business_id, start=wanted[-1])
+        days = self._meter.business_days(business_id, start=wanted[-1])
         return [
             {
                 "date": day,
@@ -81,13 +81,3 @@ class MemobaseProjects:
             }
             for day in wanted
         ]
-
-    def _days(self, business_id: str, *, start: str) -> dict[str, dict[str, int]]:
-        """The sums of all users by day. One query for each user: a report, not a read path."""
-        total: dict[str, dict[str, int]] = {}
-        for user in self._users_of(business_id):
-            for day, amounts in self._meter.days(Scope(business_id, user.user_id), start=start).items():
-                sums = total.setdefault(day, {})
-                for name, amount in amounts.items():
-                    sums[name] = sums.get(name, 0) + amount
-        return total

@@ -7,9 +7,11 @@ process and written within `FLUSH_SECONDS`; a process that is killed loses that 
 from __future__ import annotations
 
 import atexit
+import math
 import random
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from engram.domain.clock import Clock, system_clock
@@ -32,14 +34,27 @@ Days = dict[str, dict[str, int]]
 
 
 class TableMeter:
-    """Meter on the Table port, for any number of threads."""
+    """Meter on the Table port, for any number of threads.
 
-    def __init__(self, *, table: Table, clock: Clock = system_clock, flush_seconds: float = FLUSH_SECONDS) -> None:
+    Args:
+        table: asked for when something is written: a read that only counts loads no table.
+    """
+
+    def __init__(
+        self,
+        *,
+        table: Callable[[], Table],
+        clock: Clock = system_clock,
+        flush_seconds: float = FLUSH_SECONDS,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._table = table
         self._clock = clock
         self._flush_seconds = flush_seconds
         self._shard = f"{random.randrange(SHARDS):02d}"
         self._gathered: dict[tuple[Scope, str], dict[str, int]] = {}
+        self._monotonic = monotonic
+        self._flushed_at = -math.inf
         self._lock = threading.Lock()
         self._flusher: threading.Timer | None = None
 
@@ -70,12 +85,21 @@ class TableMeter:
         """Writes what was gathered."""
         with self._lock:
             gathered, self._gathered = self._gathered, {}
+            self._flushed_at = self._monotonic()
             flusher, self._flusher = self._flusher, None
         if flusher is not None:
             flusher.cancel()
             atexit.unregister(self.flush)
         for (scope, day), amounts in gathered.items():
             self.add(scope, datetime.fromisoformat(day), amounts)
+
+    def flush_if_due(self) -> None:
+        """Writes what was gathered, unless that was done a moment ago: for a process that sleeps between its work."""
+        now = self._monotonic()
+        with self._lock:
+            due = bool(self._gathered) and now - self._flushed_at >= self._flush_seconds
+        if due:
+            self.flush()
 
     def days(self, scope: Scope, *, start: str = "", end: str = "") -> Days:
         """Counts of a user by day (`YYYY-MM-DD`), `start <= day < end`. What this process has gathered is included."""
@@ -93,7 +117,7 @@ class TableMeter:
         days: Days = {}
         cursor: Key | None = None
         while True:
-            page = self._table.query(partition, start=first, end=stop, cursor=cursor)
+            page = self._table().query(partition, start=first, end=stop, cursor=cursor)
             for item in page.items:
                 day = days.setdefault(item.key.sk.split(keys.SEPARATOR)[1], {})
                 for name, amount in item.body.items():
@@ -106,12 +130,12 @@ class TableMeter:
         """A user that is not there, or no more, gets no row: a deletion would never end."""
         key = keys.meter(scope, day)
         for _ in range(_ATTEMPTS):
-            found = self._table.batch_get([keys.user(scope), keys.tombstones(scope), key])
+            found = self._table().batch_get([keys.user(scope), keys.tombstones(scope), key])
             tombstones = tombstones_of(found.get(keys.tombstones(scope)))
             if user_of(found.get(keys.user(scope)), tombstones) is None:
                 return
             try:
-                self._table.transact([_added(key, found.get(key), amounts), epoch_check(scope, tombstones)])
+                self._table().transact([_added(key, found.get(key), amounts), epoch_check(scope, tombstones)])
             except (ConditionFailed, Throttled):
                 continue
             return
@@ -120,7 +144,7 @@ class TableMeter:
     def _add_to(self, key: Key, amounts: Mapping[str, int]) -> None:
         for _ in range(_ATTEMPTS):
             try:
-                self._table.transact([_added(key, self._table.get(key), amounts)])
+                self._table().transact([_added(key, self._table().get(key), amounts)])
             except (ConditionFailed, Throttled):
                 continue
             return
