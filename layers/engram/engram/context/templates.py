@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engram.context.bounds import seam_bound, token_bound
 
@@ -57,6 +58,7 @@ def template_for(language: str) -> Template:
     return _OURS.get(language, _OURS["en"])
 
 
+@lru_cache(maxsize=64)
 def custom_template(text: str) -> Template:
     """A caller's template. Only the two placeholders mean something; any other brace is text."""
     parts = tuple(_PLACEHOLDERS.split(text))
