@@ -31,6 +31,12 @@ serve: $(VENV)/.run $(WITH_EMULATOR)  ## Serve without the played conversation
 key: $(VENV)/.run  ## Make an API key (BUSINESS=name)
 	@$(ENGRAM) keys create --business "$(BUSINESS)"
 
+opensearch: $(VENV)/.run  ## Start an OpenSearch node of ENGRAM_DIR and leave it running (needs Java 17 and Maven)
+	@PYTHONPATH=. $(PYTHON) -m infra.local.opensearch start --dir "$(ENGRAM_DIR)"
+
+opensearch-stop: $(VENV)/.run  ## Stop it; its data stays
+	@PYTHONPATH=. $(PYTHON) -m infra.local.opensearch stop --dir "$(ENGRAM_DIR)"
+
 reset: $(VENV)/.run  ## Forget everything in ENGRAM_DIR
 	@$(ENGRAM) reset
 

@@ -141,6 +141,12 @@ def _start(folder: Folder, options: argparse.Namespace) -> tuple[LocalService, C
 
 
 def _stack(folder: Folder, options: argparse.Namespace) -> Stack:
+    from infra.local.search import with_search
+
+    return with_search(_stack_without_search(folder, options), options.search, folder)
+
+
+def _stack_without_search(folder: Folder, options: argparse.Namespace) -> Stack:
     if options.stack == "embedded":
         from infra.local.embedded import EmbeddedStack
 

@@ -16,7 +16,7 @@ from engram.ports import Table
 from infra.local.opensearch.assembly import PartsMissing
 from infra.local.opensearch.node import LocalNode
 from tests.builders import MovableClock
-from tests.servers import EMULATOR_CREDENTIALS, ROOT, aws_emulator, free_port
+from tests.servers import EMULATOR_CREDENTIALS, aws_emulator, free_port
 
 REGION = EMULATOR_CREDENTIALS["AWS_DEFAULT_REGION"]
 
@@ -61,8 +61,8 @@ def dynamo_name(aws: str) -> str:
 
 @pytest.fixture(scope="session")
 def opensearch_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalNode]:
-    """A real node of this machine; its jars are kept in the project's folder for the next run."""
-    node = LocalNode(tmp_path_factory.mktemp("opensearch"), port=free_port(), parts=ROOT / ".engram" / "opensearch")
+    """A real node of this machine; its jars are kept under build/ for the next run."""
+    node = LocalNode(tmp_path_factory.mktemp("opensearch"), port=free_port())
     try:
         node.start()
     except PartsMissing as reason:

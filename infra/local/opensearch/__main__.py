@@ -15,9 +15,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="opensearch", description="One OpenSearch node with k-NN on this machine")
     parser.add_argument("action", choices=("start", "stop", "status"))
     parser.add_argument("--dir", type=Path, default=Path(os.environ.get("ENGRAM_DIR", ".engram")), help="its folder")
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT)
+    parser.add_argument("--port", type=int, default=0, help=f"default {DEFAULT_PORT}, or a free one")
     options = parser.parse_args()
-    node = LocalNode(options.dir / "opensearch", port=options.port)
+    node = LocalNode.of(options.dir, port=options.port)
     try:
         if options.action == "start":
             print(f"OpenSearch answers at {node.start()} (data and log under {options.dir / 'opensearch'})")

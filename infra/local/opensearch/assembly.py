@@ -14,6 +14,9 @@ KNN_PLUGIN = "org.opensearch.plugin:opensearch-knn:2.19.1.0:zip"
 """The last of its line on Maven Central; it runs in core 2.19.6."""
 
 _HERE = Path(__file__).parent
+PARTS = _HERE.parents[2] / "build" / "opensearch"
+"""50 MB that every node of this clone shares."""
+
 _DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 
 

@@ -6,12 +6,13 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 import urllib.request
 from pathlib import Path
 
-from infra.local.opensearch.assembly import NotPossible, assemble
+from infra.local.opensearch.assembly import PARTS, NotPossible, assemble
 
 DEFAULT_PORT = 9210
 START_SECONDS = 90.0
@@ -27,15 +28,18 @@ class LocalNode:
     Args:
         folder: of its data, its log and the note of its process.
         port: of its HTTP interface on 127.0.0.1. Kept while the node runs.
-        parts: folder of its jars, 50 MB, which several nodes may share; by default the same.
     """
 
-    def __init__(self, folder: Path, *, port: int = DEFAULT_PORT, parts: Path | None = None) -> None:
+    def __init__(self, folder: Path, *, port: int = DEFAULT_PORT) -> None:
         self._folder = folder.resolve()
-        self._parts = (parts or folder).resolve()
         self._port = port
         self._state = self._folder / "node.json"
         self.log = self._folder / "node.log"
+
+    @classmethod
+    def of(cls, installation: Path, *, port: int = 0) -> LocalNode:
+        """The node of an installation (`ENGRAM_DIR`). Port 0: the usual one, or a free one where that is taken."""
+        return cls(installation / "opensearch", port=port or _usual_or_free_port())
 
     @property
     def url(self) -> str:
@@ -49,7 +53,7 @@ class LocalNode:
             NotPossible: no Java or Maven, or the node ended or did not answer in time.
         """
         if not self._running():
-            parts = assemble(self._parts)
+            parts = assemble(PARTS)
             self._folder.mkdir(parents=True, exist_ok=True)
             pid = self._launch(parts)
             self._state.write_text(json.dumps({"pid": pid, "port": self._port}))
@@ -118,6 +122,15 @@ class LocalNode:
             if _is_node(state["pid"]):
                 return state
         return {}
+
+
+def _usual_or_free_port() -> int:
+    for port in (DEFAULT_PORT, 0):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return int(probe.getsockname()[1])
+    raise NotPossible("this machine has no free port")
 
 
 def _is_node(pid: int) -> bool:

@@ -62,6 +62,7 @@ class OpenSearchIndex:
     def from_settings(cls, settings: Settings, *, encoder: Embedder | None) -> OpenSearchIndex:
         """The index that the settings name. Requests are signed wherever it is not a node on this machine."""
         local = settings.stack == "embedded" or settings.search_url.startswith("http://")
+        serverless = not local and settings.search_service == "aoss"
         return cls(
             client=SearchClient(
                 settings.search_url, service="" if local else settings.search_service, region=settings.region
@@ -69,7 +70,8 @@ class OpenSearchIndex:
             alias=settings.search_index,
             encoder=encoder.id if encoder else "",
             dimension=encoder.dimension if encoder else 0,
-            serverless=settings.search_service == "aoss",
+            serverless=serverless,
+            refresh=local,  # one writer, few documents: there a segment costs less than a second's wait
         )
 
     def upsert(self, scope: Scope, documents: Sequence[Document]) -> None:
