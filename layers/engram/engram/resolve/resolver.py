@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from engram.domain.models import MentionStatus
+from engram.domain.models import MentionStatus, Message
 from engram.ports import Embedder
 from engram.resolve.aliases import squeeze
 from engram.resolve.catalogue import Catalogue
+from engram.resolve.conversations import subjects_of
 from engram.resolve.entities import (
     Claims,
     certain_types,
@@ -25,7 +26,7 @@ from engram.resolve.entities import (
 )
 from engram.resolve.expressions import CueText, cue_text
 from engram.resolve.filler import phrase_left, search_text, source_type
-from engram.resolve.models import Candidate, Mention, Resolution, ResolveContext, Temporal, TemporalIntent
+from engram.resolve.models import Candidate, Mention, Resolution, ResolveContext, Subjects, Temporal, TemporalIntent
 from engram.resolve.sense import Surroundings
 from engram.resolve.similarity import LOCAL_CALIBRATION, Calibration, TopicSimilarity
 from engram.resolve.temporal import temporal_of
@@ -96,6 +97,10 @@ class Resolver:
             trace=trace,
         )
 
+    def subjects(self, messages: Sequence[Message], context: ResolveContext) -> Subjects:
+        """What the messages of one conversation are about. Total, like `resolve`."""
+        return subjects_of(self.resolve, messages, context)
+
     def _read(self, text: str, context: ResolveContext, *, similar: Similar | None) -> _Read:
         normalised = normalise(text)
         squeezed = squeeze(normalised.text)
@@ -106,12 +111,14 @@ class Resolver:
         if not claims.claims or _has_unknown_words(cues, claims):
             claim_slips(normalised, claims, self.catalogue)
         topic_text = TopicText(
-            normalised, squeezed, cues, self.catalogue, certain_types(claims, self.catalogue), _silent(time_spans)
+            normalised, squeezed, cues, self.catalogue, certain_types(claims, self.catalogue)
         )
         topics = self._topics(topic_text, claims, time_spans, None)
         around = self._around(cues, context, topics, claims)
         entities = decide_claims(normalised, claims, around)
-        topic_text.types = with_place({mention.type for mention in entities if mention.status is MentionStatus.LINKED})
+        topic_text.types = with_place(
+            {mention.type for mention in entities if mention.status is MentionStatus.LINKED}, claims
+        )
         topics = self._topics(topic_text, claims, time_spans, similar)
         taken = [*time_spans, *(normalised.folded_span(m.start, m.end) for m in topics if m.found_by == "alias")]
         entities += unresolved_names(normalised, claims, taken, self.catalogue)
@@ -137,9 +144,15 @@ class Resolver:
     ) -> Surroundings:
         recent = normalise("\n".join(context.recent)[-MAX_QUERY:])
         named = claim_names(recent, squeeze(recent.text), self.catalogue) if recent.text else Claims()
-        sure = {claim.targets[0].id for claim in (*named.claims, *claims.claims) if len(claim.targets) == 1}
         linked = tuple(mention.id for mention in topics if mention.status is MentionStatus.LINKED)
-        return Surroundings(self.catalogue, cues, cue_text(recent.text), linked, frozenset(sure))
+        return Surroundings(
+            self.catalogue,
+            cues,
+            cue_text(recent.text),
+            linked,
+            recent_ids=_unambiguous(named),
+            named_ids=_unambiguous(claims),
+        )
 
     def _chosen(self, read: _Read) -> tuple[tuple[Mention, ...], tuple[Mention, ...], tuple[str, ...]]:
         """Mentions after the optional model has been asked about those still ambiguous."""
@@ -162,8 +175,8 @@ class Resolver:
         )
 
 
-def _silent(time_spans: Sequence[Span]) -> tuple[Span, ...]:
-    return tuple(time_spans)
+def _unambiguous(claims: Claims) -> frozenset[str]:
+    return frozenset(claim.targets[0].id for claim in claims.claims if len(claim.targets) == 1)
 
 
 def _has_unknown_words(cues: CueText, claims: Claims) -> bool:
