@@ -37,6 +37,10 @@ opensearch: $(VENV)/.run  ## Start an OpenSearch node of ENGRAM_DIR and leave it
 opensearch-stop: $(VENV)/.run  ## Stop it; its data stays
 	@PYTHONPATH=. $(PYTHON) -m infra.local.opensearch stop --dir "$(ENGRAM_DIR)"
 
+import-memobase: $(VENV)/.run  ## Bring the users of a Memobase server here (MEMOBASE_URL= MEMOBASE_API_KEY=)
+	@PYTHONPATH=. MEMOBASE_URL="$(MEMOBASE_URL)" MEMOBASE_API_KEY="$(MEMOBASE_API_KEY)" \
+		$(PYTHON) -m infra.import_memobase --dir "$(ENGRAM_DIR)"
+
 reset: $(VENV)/.run  ## Forget everything in ENGRAM_DIR
 	@$(ENGRAM) reset
 

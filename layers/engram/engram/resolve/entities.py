@@ -6,14 +6,14 @@ Each step takes what the step before left and adds a line to the trace: what it 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engram.domain.models import MentionStatus
 from engram.resolve.aliases import Squeezed, Target
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.resolve.decision import decide, decimal_score, ranked
 from engram.resolve.models import Candidate, Mention
-from engram.resolve.names import inside_longer_name, unknown_names
+from engram.resolve.names import inside_longer_name, name_around, unknown_names, unknown_places
 from engram.resolve.sense import TYPE_CUE, Spelling, Surroundings, evidence, needs_evidence, weigh
 from engram.resolve.slips import slips
 from engram.text.normalise import NormalisedText
@@ -43,10 +43,12 @@ class Claims:
     Attributes:
         claims: not overlapping, in order of the text.
         longer: spans of unknown names that hold a known one (王芳芳, Paris Hilton).
+        places: spans of unknown names that are surely places (扎金索斯岛).
     """
 
     claims: list[Claim] = field(default_factory=list)
     longer: list[tuple[int, int]] = field(default_factory=list)
+    places: list[tuple[int, int]] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
 
     def free(self, start: int, end: int) -> bool:
@@ -65,6 +67,13 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
             continue
         if not on_borders(squeezed.text, hit.start, hit.end, name_score=NAME_SCORE):
             dropped += 1
+            whole = name_around(squeezed.text, hit.start, hit.end)
+            if (
+                whole
+                and claims.free(*squeezed.span(*whole))
+                and not catalogue.entity_names.get(squeezed.text[slice(*whole)])
+            ):
+                claims.longer.append(squeezed.span(*whole))
             continue
         kinds = {catalogue.entities[target.id].type for target in hit.targets}
         longer = inside_longer_name(normalised, start, end, kinds, catalogue)
@@ -73,6 +82,7 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
             continue
         claims.claims.append(Claim(start, end, hit.key, hit.targets))
     claims.claims.sort(key=lambda claim: claim.start)
+    claims.places = [span for span in unknown_places(normalised.text) if claims.free(*span)]
     claims.trace.append(
         f"alias: {len(claims.claims)} names, {dropped} across word borders, {len(claims.longer)} in longer names"
     )
@@ -100,12 +110,12 @@ def certain_types(claims: Claims, catalogue: Catalogue) -> frozenset[str]:
         for claim in claims.claims
         if len({catalogue.entities[target.id].type for target in claim.targets}) == 1
     }
-    return with_place(kinds)
+    return with_place(kinds, claims)
 
 
-def with_place(kinds: set[str]) -> frozenset[str]:
-    """The types, and `place` if any of them is a kind of place."""
-    return frozenset(kinds | {"place"}) if kinds & PLACE_TYPES else frozenset(kinds)
+def with_place(kinds: set[str], claims: Claims) -> frozenset[str]:
+    """The types, and `place` if any of them is a kind of place or the text names a place that is unknown."""
+    return frozenset(kinds | {"place"}) if kinds & PLACE_TYPES or claims.places else frozenset(kinds)
 
 
 def decide_claims(normalised: NormalisedText, claims: Claims, around: Surroundings) -> list[Mention]:
@@ -129,7 +139,9 @@ def _decide(normalised: NormalisedText, claim: Claim, around: Surroundings) -> M
     spelling = Spelling(written, opens_sentence(normalised.original, first))
     place = (claim.start, claim.end)
     kinds = [around.catalogue.entities[target.id].type for target in claim.targets]
-    if all(needs_evidence(t, kind, spelling, claim.key) for t, kind in zip(claim.targets, kinds, strict=True)):
+    # Between several names a capital speaks for a name, even where a sentence begins.
+    strict = spelling if len(kinds) == 1 else replace(spelling, opening=False)
+    if all(needs_evidence(t, kind, strict, claim.key) for t, kind in zip(claim.targets, kinds, strict=True)):
         support = evidence(claim.targets, around, place)
         if max(support.values()) < TYPE_CUE:
             return None
@@ -169,8 +181,8 @@ def unresolved_names(
     Args:
         taken: spans of the folded text that mean something else (times, topics).
     """
-    spans = [*claims.longer]
-    for start, end in unknown_names(normalised, catalogue, [(c.start, c.end, c.targets[0].id) for c in claims.claims]):
+    spans = [*claims.longer, *claims.places]
+    for start, end in unknown_names(normalised, catalogue):
         busy = [*taken, *spans]
         if claims.free(start, end) and not any(start < last and first < end for first, last in busy):
             spans.append((start, end))

@@ -6,13 +6,13 @@ Conservative on purpose: an unknown name is counted for a person to promote, and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from engram.resolve.aliases import key_of
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.text.language import is_han
 from engram.text.normalise import NormalisedText
-from engram.text.segment import is_english_word, is_word, kind_of, word_score, words
+from engram.text.segment import han_run, is_english_name, is_english_word, is_word, kind_of, word_score, words
 
 Span = tuple[int, int]
 
@@ -59,6 +59,16 @@ def inside_longer_name(
     return _longer_latin(normalised, start, end, kinds, catalogue)
 
 
+def name_around(text: str, start: int, end: int) -> Span | None:
+    """The longer word of the dictionary, itself a name, that `start..end` is only a part of (中山 in 中山大学)."""
+    first, last = han_run(text, start, end)
+    for left, right in words(text[first:last]):
+        whole = (first + left, first + right)
+        if whole[0] <= start and end <= whole[1] and whole[1] - whole[0] > end - start:
+            return whole if kind_of(text[slice(*whole)]) in ("place", "name") else None
+    return None
+
+
 def _longer_han(text: str, start: int, end: int, kinds: set[str]) -> Span | None:
     if "person" in kinds and end - start >= 2 and text[end : end + 1] == text[end - 1]:
         return start, end + 1
@@ -96,14 +106,17 @@ def _longer_latin(
     return start, end + len(following[0])
 
 
-def unknown_names(
-    normalised: NormalisedText, catalogue: Catalogue, linked: Sequence[tuple[int, int, str]]
-) -> Iterator[Span]:
+def unknown_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[Span]:
     """Spans in the folded text of names that the catalogue does not hold. May overlap what is known already."""
     yield from _works(normalised)
     yield from _latin_names(normalised, catalogue)
-    yield from _han_places(normalised.text)
+    yield from _titles(normalised.text)
     yield from _han_works_and_people(normalised.text)
+
+
+def _titles(text: str) -> Iterator[Span]:
+    for match in re.finditer(r"《([^《》]{1,40})》", text):
+        yield match.span(1)
 
 
 def _works(normalised: NormalisedText) -> Iterator[Span]:
@@ -145,7 +158,8 @@ def _ordinary(word: str, catalogue: Catalogue) -> bool:
     )
 
 
-def _han_places(text: str) -> Iterator[Span]:
+def unknown_places(text: str) -> Iterator[Span]:
+    """Spans of a folded text that are surely names of places, whether or not the catalogue holds them."""
     for run in re.finditer(r"[\u4e00-\u9fff]{3,}", text):
         spans = [(run.start() + first, run.start() + last) for first, last in words(run.group())]
         for left, right in zip(spans, spans[1:], strict=False):

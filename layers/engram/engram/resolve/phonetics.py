@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from engram.text.language import is_han
-from engram.text.segment import is_english_word, is_word, reading
+from engram.text.segment import is_english_name, is_english_word, is_word, reading
 
 MIN_LATIN = 5
 """Shorter Latin names have too many neighbours among ordinary words."""
-MIN_CHANGED_HAN = 3
+MIN_CHANGED_HAN = 4
 """From this length one character may be wrong without sounding alike."""
 
 
@@ -23,6 +23,7 @@ class SoundTable:
 
     def __init__(self, keys: Iterable[str]) -> None:
         self._keys = tuple(keys)
+        self._known = frozenset(self._keys)
 
     @cached_property
     def _sounds(self) -> dict[str, list[str]]:
@@ -43,6 +44,8 @@ class SoundTable:
 
     def near(self, written: str) -> str | None:
         """The one filed name that `written` is a slip of, or None: not a slip, or more than one name is as near."""
+        if written in self._known:
+            return None
         if any(is_han(character) for character in written):
             return self._near_han(written)
         return self._near_latin(written)
@@ -51,6 +54,7 @@ class SoundTable:
         if len(written) < 2 or is_word(written) or not all(is_han(character) for character in written):
             return None
         alike = {key for key in self._sounds.get(reading(written), ()) if _changed(key, written) == 1}
+        alike |= {key for other in _lookalikes(written) for key in self._sounds.get(reading(other), ()) if key == other}
         if alike:
             return alike.pop() if len(alike) == 1 else None
         if len(written) < MIN_CHANGED_HAN:
@@ -60,11 +64,33 @@ class SoundTable:
         return near.pop() if len(near) == 1 else None
 
     def _near_latin(self, written: str) -> str | None:
-        if len(written) < MIN_LATIN or is_english_word(written) or not written.replace(" ", "").isalpha():
+        if (
+            len(written) < MIN_LATIN
+            or is_english_word(written)
+            or is_english_name(written)
+            or not written.replace(" ", "").isalpha()
+        ):
             return None
         found = {key for pattern in _patterns(written) for key in self._gaps.get(pattern, ())}
-        near = {key for key in found if key != written and one_edit(key, written)}
+        near = {key for key in found if one_edit(key, written) and not _inflected(key, written)}
         return near.pop() if len(near) == 1 else None
+
+
+_ALIKE = ("杭航抗", "已己", "末未", "土士", "天夭夫", "大太", "西酉", "京亨", "折拆", "坏环", "清请情晴", "候侯", "沈沉", "贝见",
+          "复夏", "洲州", "辩辨", "密蜜", "门们", "成城", "青清", "岛鸟", "武式", "汉汗", "广厂", "庆床", "南楠", "丽历厉")  # fmt: skip
+"""Characters that are mistaken for one another by their shape."""
+
+
+def _lookalikes(written: str) -> Iterable[str]:
+    for at, character in enumerate(written):
+        for group in _ALIKE:
+            if character in group:
+                yield from (written[:at] + other + written[at + 1 :] for other in group if other != character)
+
+
+def _inflected(key: str, written: str) -> bool:
+    """Whether `written` is the name with an ending: another word (Nigeria, Nigerian), not a slip."""
+    return written.startswith(key) and written[len(key) :] in ("n", "s", "d", "r", "y") and key[-1:] != written[-1:]
 
 
 def _patterns(key: str) -> Iterable[str]:

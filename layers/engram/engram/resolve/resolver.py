@@ -110,9 +110,7 @@ class Resolver:
         claims = claim_names(normalised, squeezed, self.catalogue)
         if not claims.claims or _has_unknown_words(cues, claims):
             claim_slips(normalised, claims, self.catalogue)
-        topic_text = TopicText(
-            normalised, squeezed, cues, self.catalogue, certain_types(claims, self.catalogue)
-        )
+        topic_text = TopicText(normalised, squeezed, cues, self.catalogue, certain_types(claims, self.catalogue))
         topics = self._topics(topic_text, claims, time_spans, None)
         around = self._around(cues, context, topics, claims)
         entities = decide_claims(normalised, claims, around)

@@ -6,7 +6,7 @@ Evidence is in log odds and small words give little of it: without any the candi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engram.resolve.aliases import Target
@@ -40,7 +40,8 @@ class Surroundings:
     Attributes:
         cues: of the text itself; recent: of the messages before it.
         topics: ids of topics that the text is about.
-        recent_ids: entities named unambiguously in recent messages, or elsewhere in the text.
+        recent_ids: entities named unambiguously in recent messages.
+        named_ids: entities named unambiguously in the text itself.
     """
 
     catalogue: Catalogue
@@ -48,6 +49,7 @@ class Surroundings:
     recent: CueText
     topics: tuple[str, ...] = ()
     recent_ids: frozenset[str] = frozenset()
+    named_ids: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +76,19 @@ def weigh(
     )
 
 
-def evidence(targets: Iterable[Target], around: Surroundings, place: tuple[int, int]) -> dict[str, float]:
+def evidence(targets: Sequence[Target], around: Surroundings, place: tuple[int, int]) -> dict[str, float]:
     """Log odds for each target from words near it, topics, and the conversation."""
     near = _near(around.cues, place)
     here = _counts(near, place)
     before = _counts(around.recent, None)
     totals: dict[str, float] = {}
+    # A name of one entity only cannot vouch for itself.
+    known = around.recent_ids if len(targets) == 1 else around.recent_ids | around.named_ids
     for target in targets:
         kind = around.catalogue.entities[target.id].type
         total = _graded(here.types.get(kind, 0), TYPE_CUE) + _graded(before.types.get(kind, 0), RECENT_CUE)
         total += _graded(_own(around.catalogue, target.id, near, place), OWN_HINT)
-        total += RECENT if target.id in around.recent_ids else 0.0
+        total += RECENT if target.id in known else 0.0
         total += TOPIC if any(kind in around.catalogue.topics[topic].rules.types for topic in around.topics) else 0.0
         totals[target.id] = total
     return totals

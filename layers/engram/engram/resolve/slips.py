@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from engram.resolve.phonetics import MIN_LATIN, SoundTable
-from engram.text.segment import is_english_word, words
+from engram.text.segment import FREE_WORDS, is_english_word, words
 
 _WORD = re.compile(r"[a-z][a-z0-9']*")
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
@@ -43,6 +43,8 @@ def _han_slip(run: str, pieces: tuple[tuple[int, int], ...], at: int, sounds: So
     for last in range(min(at + _LONGEST_HAN, len(pieces)) - 1, at, -1):
         start, end = pieces[at][0], pieces[last][1]
         if end - start > _LONGEST_HAN:
+            continue
+        if any(run[left:right] in FREE_WORDS for left, right in pieces[at : last + 1]):
             continue
         broken = sum(right - left == 1 for left, right in pieces[at : last + 1])
         if broken == 0 or (end - start == 2 and broken != 2):

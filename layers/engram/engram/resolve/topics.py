@@ -146,6 +146,7 @@ def _spoken(text: TopicText) -> dict[str, set[Span]]:
 
 def by_head(text: TopicText) -> list[Mention]:
     """Words that are ambiguous when nothing else is said (攻略, plan); the type of an entity may decide."""
+    never = _never_spans(text)
     for hit in text.catalogue.head_names.find(text.squeezed):
         span = text.squeezed.span(hit.start, hit.end)
         if _overlaps(span, text.silent) or not on_borders(
@@ -153,7 +154,11 @@ def by_head(text: TopicText) -> list[Mention]:
         ):
             continue
         head = hit.targets[0].id
-        ids = text.catalogue.ambiguous_heads[head]
+        ids = [
+            topic_id
+            for topic_id in text.catalogue.ambiguous_heads[head]
+            if not _overlaps(span, never.get(topic_id, ()))
+        ]
         if not ids or not stands_as_noun(text.normalised.text, span, head):
             continue
         kept = _fitting(text, ids)
@@ -213,12 +218,13 @@ def stands_as_noun(text: str, span: Span, head: str) -> bool:
     if not head.isascii():
         return True
     before, after = text[:start], text[end:]
-    if _NO_NOUN_AFTER.match(after):
+    if _NO_NOUN_AFTER.match(after) and not (head in _NOUNS_WITH_TO and _DETERMINED.search(before)):
         return False
     return bool(_DETERMINED.search(before)) or (not after.strip(" ?.!") and not _VERB_BEFORE.search(before))
 
 
 _VERBS_TOO = frozenset(("推荐", "计划", "训练", "报告"))
+_NOUNS_WITH_TO = frozenset(("trip", "guide", "trips", "guides"))
 _OBJECT = re.compile(
     r"(?:一下)?(?:几|一|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
 )

@@ -20,11 +20,12 @@ _UNKNOWN = math.log(1) - _TOTAL
 _LONGEST = 5
 _WINDOW = 12
 """Characters on either side of a name that can decide whether it stands on word borders."""
-_FREE = frozenset(
+FREE_WORDS = frozenset(
     "的了在是有和与跟我你您他她它这那去到来回从给要想不没就都也还很把被让对为向往用做吃喝看听说讲聊问写买卖住走坐飞玩"
     "爬逛游拍学教叫找带送发改查订请帮再又才只能会可得着过吗呢吧啊呀嘛哦么些个次天年月日号点里外上下前后中内大小新老好"
     "多少几一二两三四五六七八九十百千万第每各某该此其之以于及或但而且如若因所谁哪怎何吃药书车房家人事钱菜饭水茶酒猫狗"
 )
+"""Characters that are often words by themselves."""
 _BOUND = 2.0
 """What a single character that is seldom a word by itself costs (店, 今): a piece of a longer word, most likely."""
 _ENTRY = re.compile(r"(\D*)(\d+)([*#]?)")
@@ -98,7 +99,7 @@ def _best_from(run: str) -> list[tuple[float, int]]:
     best: list[tuple[float, int]] = [(0.0, length)] * (length + 1)
     for start in range(length - 1, -1, -1):
         block = _words_from(run[start])
-        alone = block.get(run[start], _UNKNOWN) - (0.0 if run[start] in _FREE else _BOUND)
+        alone = block.get(run[start], _UNKNOWN) - (0.0 if run[start] in FREE_WORDS else _BOUND)
         choice = (alone + best[start + 1][0], start + 1)
         for end in range(start + 2, min(start + _LONGEST, length) + 1):
             score = block.get(run[start:end])
@@ -164,6 +165,11 @@ def _english() -> frozenset[str]:
 def is_english_word(word: str) -> bool:
     """Whether a lower-case word is ordinary English (names are not)."""
     return word in _english() or (word.endswith("'s") and word[:-2] in _english())
+
+
+def is_english_name(word: str) -> bool:
+    """Whether a lower-case word is one that English writes with a capital (german, monday, paris)."""
+    return f"{word}*" in _english()
 
 
 @lru_cache(maxsize=1)

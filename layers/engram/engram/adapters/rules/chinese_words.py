@@ -94,8 +94,14 @@ def organisation(value: str) -> str:
         r"(?:公司|家里?|外面|这|那|你|他|她|本地|外地|一起|互联网|国企|外企|私企|学校|医院|银行|大厂|线上|网上|办公室|户外|新公司|别的|其他|同一|现在|以前)$",
         value,
     )
-    if not 1 < len(value) <= 24 or vague or is_place(value) or re.match(
-        r"(?:我|这|那|你|他|她|它|不|没|看|找|考虑|学|读|听|写|玩|想|准备|开始|努力|忙|等|家|用|为|帮|一起|一边)", value
+    if (
+        not 1 < len(value) <= 24
+        or vague
+        or is_place(value)
+        or re.match(
+            r"(?:我|这|那|你|他|她|它|不|没|看|找|考虑|学|读|听|写|玩|想|准备|开始|努力|忙|等|家|用|为|帮|一起|一边)",
+            value,
+        )
     ):
         return ""
     return value

@@ -27,7 +27,7 @@ _ROWS: tuple[tuple[TemporalIntent, str], ...] = (
     (TemporalIntent.CURRENT_SESSION, rf"(?P<cue>刚才|刚刚|方才)(?!好|到|过)(?:的|{_SELF}|那|这|{_SAY}|提|第|上)?"),
     (TemporalIntent.CURRENT_SESSION, rf"(?:{_SELF}|把)(?P<cue>刚)(?={_SAY})"),
     (TemporalIntent.CURRENT_SESSION, r"(?:^|[，。,.!?！？ ]|你|把|将|按|按照|用|根据|对|和|跟|像|我|关于)(?P<cue>上面)(?=的|那|这|说|提|列|第|几|代码|内容|回答|方案|写|给|讲|聊|\d|这些|所说|发|三|两)"),
-    (TemporalIntent.CURRENT_SESSION, r"(?P<cue>上述|以上(?:内容|这些|几点|回答|方案|步骤|建议|信息|提到|说的|所说|的(?:内容|方案|建议|回答|代码|步骤)))"),
+    (TemporalIntent.CURRENT_SESSION, r"(?P<cue>上述|上文|前文|以上(?:内容|这些|几点|回答|方案|步骤|建议|信息|提到|说的|所说|的(?:内容|方案|建议|回答|代码|步骤)))"),
     (TemporalIntent.CURRENT_SESSION, rf"(?:^|你|我|我们|咱们|把|[，。, ])(?P<cue>前面)(?={_TOLD}|提到|那(?:个|段|条|份|几)|的(?:回答|内容|代码|问题|方案|建议)|第)"),
     (TemporalIntent.CURRENT_SESSION, r"(?P<cue>这段|那段(?=代码|话|文字))(?=$|[，。,.!?！？ ]|话|代码|文字|翻译|内容|改|里|有|怎么|再|缩|润|文|能|用|写)"),
     (TemporalIntent.CURRENT_SESSION, r"(?P<cue>(?:本次|这次|这轮|当前|此次|本轮|这个|这场|现在这个)(?:的)?(?:对话|会话|聊天|谈话))"),
@@ -41,12 +41,12 @@ _ROWS: tuple[tuple[TemporalIntent, str], ...] = (
     (TemporalIntent.CURRENT_SESSION, r"\b(?P<cue>your (?:last|previous|latest) (?:message|answer|reply|response|point|suggestion|sentence|paragraph|output)|the (?:last|previous) (?:message|answer|reply|response|paragraph|sentence|thing you (?:said|wrote|told)))\b"),
     (TemporalIntent.CURRENT_SESSION, r"\b(?P<cue>(?:give me|say|send me|show me|tell me|repeat|do|explain|write|read|run) (?:that|this|it)(?: (?:again|once more|one more time)| back)|come again|repeat (?:that|this|it|yourself))\b"),
     # everything there is
-    (TemporalIntent.ALL_HISTORY, rf"(?P<cue>所有|全部|一切|历次|历史上|每一次|每次|每回|从头到尾|一共|总共)(?:的)?(?:[^，。,.]{{0,8}})?(?:{_TALK})(?:过|到|的|了|论)"),
+    (TemporalIntent.ALL_HISTORY, rf"(?P<cue>所有|全部|一切|历次|历史上|每一次|每次|每回|一共|总共)(?:的)?(?:[^，。,.]{{0,8}})?(?:{_TALK})(?:过|到|的|了|论)"),
     (TemporalIntent.ALL_HISTORY, rf"(?:{_TALK}|记)过(?:的)?(?:[^，。,.]{{0,6}})?(?P<cue>所有|全部|每一?[个本次条家部首])"),
     (TemporalIntent.ALL_HISTORY, r"(?P<cue>所有|全部|完整|历史|历来)(?:的)?(?:[^，。,.]{0,6})?(?:聊天|对话|会话|历史|谈话|交流)?(?:记录|对话|聊天|历史|会话)(?!部|课|老师|博物馆|学)"),
     (TemporalIntent.ALL_HISTORY, r"(?:我|我们|咱们)(?:的)?(?P<cue>所有|全部)(?:的)?(?=[\u4e00-\u9fff])(?!人|东西|家当)|(?:我|我们)(?P<cue2>所有的|全部的)"),
     (TemporalIntent.ALL_HISTORY, rf"(?P<cue>一直以来|从来|向来|有史以来|这么久以来|至今|迄今)(?:[^，。,.]{{0,6}})?(?:{_TALK})"),
-    (TemporalIntent.ALL_HISTORY, rf"(?:{_TALK}|记)(?:过|的)?(?P<cue>哪些|几次|多少次|多少回|几回)(?!内容是|意思)"),
+    (TemporalIntent.ALL_HISTORY, rf"(?:{_TALK}|记)(?:过|的)?(?P<cue>几次|多少次|多少回|几回)"),
     (TemporalIntent.ALL_HISTORY, rf"(?:总共|一共|都)(?:跟你|和你)?(?P<cue>{_TALK}过)(?:哪些|什么|几|多少)"),
     (TemporalIntent.ALL_HISTORY, rf"\b(?P<cue>everything|every time|each time|every single time|all the times|all (?:the )?(?:things|stuff)|anything and everything)(?: that| which)? ?(?:i|we|you)\b(?:'ve|'d| have| had)?(?: ever| already)? ?(?={_E_TALK}|{_E_DID}|know|remember|have)"),
     (TemporalIntent.ALL_HISTORY, r"\b(?P<cue>everything)(?: that)? (?:you know|we know|you have|you've got|you remember|about me|on (?:file|record)|so far)\b|\b(?P<cue2>everything) about (?:me|us|my)\b"),
@@ -55,6 +55,7 @@ _ROWS: tuple[tuple[TemporalIntent, str], ...] = (
     (TemporalIntent.ALL_HISTORY, r"\b(?P<cue>all|every one)(?: of)? (?:our|my) (?:past |previous |old |earlier |saved )?(?:chats?|conversations?|talks|discussions?|messages|sessions?|[a-z]+ (?:notes|chats|conversations|recipes|plans|lists)|notes|recipes|books|ideas|trips|preferences|allergies|goals|pets)\b"),
     (TemporalIntent.ALL_HISTORY, r"\b(?P<cue>(?:entire|whole|full|complete|all(?: of)?(?: the| our)?|our) (?:chat |conversation |message )?(?:history|histories))(?! of| book| class| exam| lesson)\b"),
     (TemporalIntent.ALL_HISTORY, rf"\bhow (?P<cue>many times|often) (?:have|did) (?:i|we|you)(?: ever)? {_E_TALK}"),
+    (TemporalIntent.ALL_HISTORY, rf"(?P<cue>从头到尾|自始至终|从始至终)(?=[^。.]{{0,24}}(?:{_TALK}|对话|聊天|记录|内容))"),
     # the newest of several
     (TemporalIntent.LATEST, r"(?P<cue>最近(?:的)?一(?:次|回|版|份|条|封)|最后一(?:次|回|版|份)|最后那(?:次|版|份)|最近那(?:次|版|份)|最近(?:的)?(?:那)?一次)(?!世界|性)"),
     (TemporalIntent.LATEST, r"(?P<cue>最新(?:一|那)?(?:版|稿|一次|的那|的一|那次|那份|那个|的版本|版本|进展))(?!(?:的)?(?:微信|ios|安卓|android|windows|系统|手机|软件|浏览器|教材|课本|chrome|app|政策|法规))"),
@@ -69,7 +70,8 @@ _ROWS: tuple[tuple[TemporalIntent, str], ...] = (
     # the first of several
     (TemporalIntent.EARLIEST, rf"(?P<cue>第一次|首次|头一次|头一回|第一回|最先)(?!世界|工业|鸦片|国共|世纪|产业)(?=(?:[^，。,.]{{0,4}})?(?:{_TALK}|找你|跟你|和你|问你|来找))"),
     (TemporalIntent.EARLIEST, rf"(?:{_SELF})(?:们)?(?P<cue>第一次|首次|头一次)(?=[^，。,.]{{0,6}}(?:{_TALK}))"),
-    (TemporalIntent.EARLIEST, rf"(?P<cue>最早|最初|最开始|一开始|起初|当初|刚开始)(?!(?:的)?(?:一?班|航班|班车|火车|地铁|高铁|机票|车|飞机|几点|船|时间|票|起源|文明|人类|城市|记载|国家|公交|什么时候(?:到|出发|开)|哪年|能到|到达))(?=[^。.]{{0,12}}(?:{_TALK}|定|想|计划|方案|版|要|目标|用的|选|设|为什么|怎么|打算|跟你|和你|给|做|写|是))"),
+    (TemporalIntent.EARLIEST, r"(?P<cue>最初|最开始|当初)(?!(?:的)?(?:文明|人类|城市|记载|宇宙|形态))"),
+    (TemporalIntent.EARLIEST, rf"(?P<cue>最早|一开始|起初|刚开始)(?!(?:的)?(?:一?班|航班|班车|火车|地铁|高铁|机票|车|飞机|几点|船|时间|票|起源|文明|人类|城市|记载|国家|公交|什么时候(?:到|出发|开)|哪年|能到|到达))(?=[^。.]{{0,12}}(?:{_TALK}|定|想|计划|方案|版|要|目标|用的|选|设|为什么|怎么|打算|跟你|和你|给|做|写|是))"),
     (TemporalIntent.EARLIEST, rf"\b(?P<cue>(?:the )?(?:very )?first time)\b(?=[^.?!]{{0,20}}\b(?:i|we|you)\b[^.?!]{{0,14}}(?:{_E_TALK}|{_E_DID}))"),
     (TemporalIntent.EARLIEST, r"\b(?P<cue>(?:our|my|the|your) (?:very )?(?:first|earliest|original|initial) (?:conversation|chat|message|talk|discussion|session|version|draft|plan|idea|question|estimate|budget|proposal|design|request|goal|suggestion|answer|recommendation))\b(?! (?:machine|class|aid))"),
     (TemporalIntent.EARLIEST, rf"\b(?:i|we|you)(?:'d| had| did)? (?P<cue>first|initially|originally) {_E_DID}\b|\b(?:did|when did) (?:i|we|you) (?P<cue2>first|initially|originally)\b|\b(?P<cue3>initially|originally|at the (?:very )?(?:beginning|start|outset)|in the beginning|to begin with|back when we started)\b(?! of)"),
@@ -103,14 +105,16 @@ _ROWS: tuple[tuple[TemporalIntent, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words that carry an intent, as a span of the folded text."""
+    """Words that carry an intent, as a span of the folded text. `again`: they only ask for a repetition."""
 
     intent: TemporalIntent
     first: int
     last: int
     nth: int = 1
+    again: bool = False
 
 
+_AGAIN = re.compile(r"一(?:遍|次)$|\b(?:again|back|once more|one more time)$")
 _COMPILED = tuple((intent, re.compile(pattern)) for intent, pattern in _ROWS)
 
 
@@ -123,7 +127,8 @@ def cues_in(text: str) -> Iterator[Cue]:
                 continue
             first, last = match.span(name)
             if on_borders(text, first, last, name_score=CUE_SCORE):
-                yield Cue(intent, first, last, _nth(match[name]))
+                again = intent is TemporalIntent.CURRENT_SESSION and bool(_AGAIN.search(match[name]))
+                yield Cue(intent, first, last, _nth(match[name]), again)
 
 
 def _nth(words: str) -> int:

@@ -338,7 +338,7 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
         (rf"(?<![\d/.-]){_YEAR}[-/.](?P<m>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?![\d]){_TAIL}", _iso),
         (rf"(?<![\d/.-]){_YEAR}-(?P<m>0[1-9]|1[0-2])(?![\d-])", _iso_month),
         (rf"\b(?:{_SHIFT} year's )?(?:q(?P<q>[1-4])|(?:the )?(?P<ordinal>first|second|third|fourth|1st|2nd|3rd|4th) quarter)(?:,? (?:of )?(?:{_YEAR}|(?:this|the) year))?\b", _quarter),
-        (rf"\b(?:in|from|since|during|of|for|until|before|after|through|throughout|back in|between|and|to|by) {_YEAR}\b(?![-/])", _year),
+        (rf"\b(?:in|from|since|during|of|for|until|before|after|through|throughout|back in|between|and|to|by) (?P<core>{_YEAR})\b(?![-/])", _year),
         (rf"\b{_YEAR}'s\b", _year),
         (rf"\b{_SHIFT} (?P<season>spring|summer|fall|autumn|winter)(?P<year>)\b", _season),
         (rf"\b(?P<shift>)(?P<season>spring|summer|fall|autumn|winter) (?:of )?{_YEAR}\b", _season),
@@ -354,4 +354,5 @@ def english_periods(text: str, calendar: LocalCalendar) -> Iterator[Period]:
             found = rule(match, calendar)
             if found is not None:
                 (start, end), unit = found
-                yield Period(match.start(), match.end(), start, end, unit, ago=rule in (_ago, _half_ago))
+                first = match.start("core") if "core" in pattern.groupindex else match.start()
+                yield Period(first, match.end(), start, end, unit, ago=rule in (_ago, _half_ago))

@@ -32,8 +32,8 @@ _FIXED: dict[str, tuple[int, int, int]] = {
     "st_patrick": (3, 17, 1),
 }
 """Name → month, day, number of days."""
-_LUNAR_DAYS = {"spring": 7}
-"""Lunar festivals of more than one day."""
+_LUNAR_DAYS = {"spring": 8}
+"""Lunar festivals of more than one day: Spring Festival is meant with its eve and the week of holidays."""
 _BY_WEEKDAY: dict[str, tuple[int, int, int]] = {
     "mothers": (5, calendar.SUNDAY, 2),
     "fathers": (6, calendar.SUNDAY, 3),
@@ -62,8 +62,8 @@ def holiday(name: str, year: int) -> tuple[date, date] | None:
         return _span(_COMPUTED[name](year), 1)
     if name == "spring_day_one":
         week = holiday("spring", year)
-        return _span(week[0], 1) if week else None
-    found = _lunar().get(str(year), {}).get(name)
+        return _span(week[0] + timedelta(days=1), 1) if week else None
+    found = _lunar().get(str(year), {}).get("eve" if name == "spring" else name)
     return _span(date.fromisoformat(_padded(found)), _LUNAR_DAYS.get(name, 1)) if found else None
 
 

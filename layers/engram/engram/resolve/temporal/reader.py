@@ -30,11 +30,10 @@ _ORDER = (
     TemporalIntent.PREVIOUS_RELATED,
     TemporalIntent.RECENT,
 )
-_SMALL = frozenset(("day", "part", "clock", "rolling"))
 
 _SINCE = re.compile(r"(?:\bsince |\bever since |\bstarting (?:from |in |on )?|自从?|从)(?:the |early |last )?$")
 _SINCE_AFTER = re.compile(
-    r"^(?:以来|之后|以后|后|起|开始|至今|到现在|到今天|onwards?\b| onwards?\b| until now| to now| till now)"
+    r"^(?:(?:聊|说|谈|提|讨论|见面|开会)(?:过|完|了)?(?:之后|以后|后)|以来|之后|以后|后|起|开始|至今|到现在|到今天|onwards?\b| onwards?\b| until now| to now| till now)"
 )
 _FROM_NOW = re.compile(r"^(?: (?:until|till|to|through) (?:now|today)| onwards?| on\b(?! (?:the|a)))")
 _AFTER = re.compile(r"\bafter (?:the )?$")
@@ -59,7 +58,8 @@ def temporal_of(text: NormalisedText, context: ResolveContext) -> Temporal:
     folded = text.text[:MAX_LENGTH]
     periods = read_periods(folded, LocalCalendar(context.now, context.timezone))
     cues = [cue for cue in cues_in(folded) if not _within_any(cue, periods)]
-    spans = sorted({text.span(item.first, item.last) for item in (*periods, *cues)})
+    marked = [(item.first, item.last) for item in periods] + [(item.first, item.last) for item in cues]
+    spans = sorted({text.span(first, last) for first, last in marked})
     if periods:
         period = narrowest(periods)
         return Temporal(
@@ -72,20 +72,24 @@ def temporal_of(text: NormalisedText, context: ResolveContext) -> Temporal:
         )
     if not cues:
         return Temporal(TemporalIntent.NONE)
-    best = min(cues, key=lambda cue: (_ORDER.index(cue.intent), -cue.nth, cue.first))
+    # "Once more" asks for what is on the screen only when nothing else says when.
+    firm = [cue for cue in cues if not cue.again] or cues
+    best = min(firm, key=lambda cue: (_ORDER.index(cue.intent), -cue.nth, cue.first))
     return Temporal(best.intent, text.as_written(best.first, best.last), nth=best.nth, spans=tuple(spans))
 
 
 def read_periods(folded: str, calendar: LocalCalendar) -> list[Period]:
     """Ranges named in a folded text, not overlapping, in order; connectors (since, between … and) applied."""
-    found = [*chinese_periods(folded, calendar)] if has_han(folded) or re.search(r"\dq|q\d|\d{4}", folded) else []
+    found = [*chinese_periods(folded, calendar)] if has_han(folded) else []
     if re.search(r"[a-z]{3}|\d[/-]\d", folded):
         found += english_periods(folded, calendar)
     chosen: list[Period] = []
     for period in sorted(found, key=lambda item: (item.first - item.last, item.first)):
         free = not any(period.first < other.last and other.first < period.last for other in chosen)
-        if free and is_time(folded, period):
+        if free:
             chosen.append(period)
+    # What is no time at all (Black Friday deals, 五月天) still covers the shorter expressions inside it.
+    chosen = [period for period in chosen if is_time(folded, period)]
     chosen.sort(key=lambda item: item.first)
     return _opened(folded, _joined(folded, chosen))
 
@@ -127,10 +131,12 @@ def _opened(folded: str, periods: Sequence[Period]) -> list[Period]:
         starts_here = _SINCE.search(before)
         if _SINCE_AFTER.match(after) and not after.startswith("后天"):
             match = _SINCE_AFTER.match(after)
-            exclusive = bool(match and match.group() in ("之后", "以后", "后"))
-            start = period.end if exclusive and period.unit in _SMALL else period.start
+            exclusive = bool(match and match.group().endswith(("之后", "以后", "后")))
+            start = period.end if exclusive else period.start
             result.append(replace(period, start=start, end=None, last=period.last + (match.end() if match else 0)))
-        elif (starts_here and (before.endswith(("since ", "自", "自从")) or "since" in starts_here.group())) or (starts_here and "starting" in starts_here.group()):
+        elif (starts_here and (before.endswith(("since ", "自", "自从")) or "since" in starts_here.group())) or (
+            starts_here and "starting" in starts_here.group()
+        ):
             result.append(replace(period, first=starts_here.start(), end=None))
         elif _FROM.search(before) and _FROM_NOW.match(after):
             result.append(replace(period, end=None))

@@ -40,6 +40,8 @@ _HOUR = re.compile(r"^\d{1,2}[:.]\d\d$")
 _YEAR_LIKE = re.compile(
     r"(?:room|model|no\.?|number|#|\$|¥|version|win(?:dows)?|office|port|error|python|id|flight) ?$"
 )
+_AHEAD = re.compile(r"\b(?:until|till|by|due|every|each) (?:the )?$")
+"""A limit or a habit, not a time at which something was said."""
 _DECIMALS = re.compile(r"^(?:\d{1,2}/\d{1,2})$")
 
 
@@ -97,8 +99,10 @@ def _english(words: str, before: str, after: str, period: Period) -> bool:
         return bool(_HOLIDAY_PREPOSITION.search(before)) or bool(_HOLIDAY_TIME.match(after))
     if re.match(r"(?:last|this|next) (?:second|minute)", bare):
         return False
+    if period.unit in ("day", "holiday") and _AHEAD.search(before):
+        return False
     if period.unit == "year" and _YEAR_LIKE.search(before):
         return False
     if _DECIMALS.match(bare):
         return bool(re.search(r"(?:\bon|\bfrom|\bsince|\bof|\bthe|\bfor|^) ?$", before))
-    return not (re.match(r"every ", before[-6:]) and period.unit == "day")
+    return True
