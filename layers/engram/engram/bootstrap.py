@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engram.access.api_keys import ApiKeys
     from engram.access.quota import Quota
     from engram.adapters.aws import LazyClient
+    from engram.adapters.chat import ChatModel
     from engram.adapters.local_queue import LocalQueue
     from engram.adapters.partition_index import PartitionIndex
     from engram.adapters.sigv4 import AwsCredentials
