@@ -5,10 +5,22 @@ The write path and every rebuild go through these functions, so that a rebuilt i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
 
 from engram.domain.documents import MAX_TEXT_CHARACTERS, Document, DocumentKind
 from engram.domain.models import Gist, MemoryItem, Message, MessageRef
+
+_CHINESE_NAMES = {
+    "姓名": "name", "昵称": "preferred_name", "年龄": "age", "性别": "gender", "生日": "birthday", "居住城市": "city",
+    "家乡": "hometown", "国籍": "nationality", "语言": "languages", "邮箱": "email", "电话": "phone", "地址": "address",
+    "学校": "school", "学历": "degree", "专业": "major", "婚姻状况": "marital_status", "家庭": "family",
+    "子女": "children", "宠物": "pets", "公司": "company", "职位": "title", "行业": "industry", "技能": "skills",
+    "爱好": "likes", "不喜欢": "dislikes", "音乐": "music", "运动": "sports", "美食": "foods", "饮食": "diet",
+    "锻炼": "exercise", "过敏": "allergies", "健康状况": "conditions", "用药": "medication",
+}  # fmt: skip
 
 EMBEDDED_PREVIOUS_CHARACTERS = 240
 """Of the message before: its end, where the question stands that this one answers."""
@@ -67,10 +79,27 @@ def document_of_memory(item: MemoryItem, entity_ids: Sequence[str] = (), topic_i
         kind=DocumentKind.MEMORY,
         version=item.version,
         occurred_at=item.valid_from,
-        text=item.content[:MAX_TEXT_CHARACTERS],
+        text=memory_text(item)[:MAX_TEXT_CHARACTERS],
         entity_ids=tuple(entity_ids),
         topic_ids=tuple(topic_ids),
     )
+
+
+def memory_text(item: MemoryItem) -> str:
+    """What a memory item is found by: its content, and the words in which one asks for such a thing.
+
+    "Where do I live?" shares no word with "Tokyo".
+    """
+    sub_topic = item.sub_topic.casefold()
+    asked = _asked_as().get(sub_topic, sub_topic.replace("_", " "))
+    return f"{item.content}\n{asked}" if asked else item.content
+
+
+@lru_cache(maxsize=1)
+def _asked_as() -> dict[str, str]:
+    """Words of a question by sub-topic, under its English and its Chinese name."""
+    words: dict[str, str] = json.loads(Path(__file__).with_name("asked_as.json").read_text(encoding="utf-8"))
+    return words | {chinese: words[english] for chinese, english in _CHINESE_NAMES.items()}
 
 
 def embedding_text(document: Document) -> str:

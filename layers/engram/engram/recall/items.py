@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from engram.domain.clock import to_text
-from engram.domain.documents import DocumentFilter, DocumentKind
+from engram.domain.documents import Document, DocumentFilter, DocumentKind
 from engram.domain.models import Evidence, Message, MessageRef
 from engram.domain.scope import Scope
 from engram.domain.table import Key
 from engram.recall.answering import Answer, Question
 from engram.recall.bundle import Dropped, RecalledItem
-from engram.recall.features import features_of
+from engram.recall.features import QueryFeatures, features_of
 from engram.recall.fusion import Ranked
+from engram.recall.indexing import document_of_gist, document_of_memory
 from engram.recall.request import RecallRequest
 from engram.recall.searching import Searcher
+from engram.recall.selection import means_one
 from engram.recall.verification import item_of_gist, item_of_memory, sources_of
-from engram.resolve.models import TemporalIntent
+from engram.resolve.models import SourceType, TemporalIntent
 from engram.store import keys
-from engram.store.recall_reads import Truth
+from engram.store.recall_reads import RecallReads, Truth
 
 HITS = 50
 _PREFIX = 2
@@ -28,23 +30,57 @@ _PREFIX = 2
 class Items:
     """Finds items. Holds no state between questions."""
 
-    def __init__(self, *, searcher: Searcher) -> None:
+    def __init__(self, *, searcher: Searcher, reads: RecallReads) -> None:
         self._searcher = searcher
+        self._reads = reads
 
     def find(self, question: Question, request: RecallRequest, answer: Answer) -> tuple[Ranked, ...]:
         """Hits that bear on the question, best first; the encoder is asked only if it was asked for the messages."""
         kinds = tuple(one for one in (DocumentKind.MEMORY, DocumentKind.GIST) if request.wants(one))
         features = features_of(question.resolution)
-        if not kinds or not features.text:
-            return ()
+        found = self._searched(question, features, kinds, answer) if kinds and features.text else ()
+        known = {one.document.doc_id for one in found}
+        listed = (one for one in self._listed(question, request) if one.document.doc_id not in known)
+        return (*found, *listed)[: request.limit]
+
+    def _searched(
+        self, question: Question, features: QueryFeatures, kinds: tuple[DocumentKind, ...], answer: Answer
+    ) -> tuple[Ranked, ...]:
         asked = bool(question.trace.vectors)
         vector = self._searcher.embed(features.text, question.trace) if asked else None
-        where = DocumentFilter(kinds=kinds)
+        temporal = question.resolution.temporal
+        ranged = answer.selection is not None and temporal.intent is TemporalIntent.TIME_RANGE
+        where = DocumentFilter(
+            kinds=kinds, start=temporal.start if ranged else None, end=temporal.end if ranged else None
+        )
         found = self._searcher.ranked(question.scope, features, where, vector=vector, trace=question.trace, limit=HITS)
         # Of a conversation that ids have chosen, what was learnt in it belongs to the answer whatever words it has.
-        chosen = answer.selection is not None and question.resolution.temporal.intent is not TemporalIntent.NONE
-        floor = 0.0 if chosen else self._searcher.floor
-        return tuple(one for one in found.ranked if one.relevance >= floor)[: request.limit]
+        floor = 0.0 if limits_items(question, answer) else self._searcher.floor
+        return tuple(one for one in found.ranked if one.relevance >= floor)
+
+    def _listed(self, question: Question, request: RecallRequest) -> tuple[Ranked, ...]:
+        """What no words find: everything known, where all is asked for, and what happened in a range."""
+        resolution, scope = question.resolution, question.scope
+        temporal = resolution.temporal
+        if temporal.intent is TemporalIntent.TIME_RANGE and temporal.axis != "message":
+            gists = self._reads.gists_between(scope, temporal.start, temporal.end, limit=request.limit)
+            return tuple(_listed(document_of_gist(one)) for one in gists if request.wants(DocumentKind.GIST))
+        everything = resolution.source_type is SourceType.MEMORY and not resolution.search_text.strip()
+        if everything and temporal.intent is TemporalIntent.NONE and request.wants(DocumentKind.MEMORY):
+            memories = self._reads.memories(scope, limit=request.limit)
+            return tuple(_listed(document_of_memory(one)) for one in memories)
+        return ()
+
+
+def limits_items(question: Question, answer: Answer) -> bool:
+    """Whether only what was learnt in the chosen conversations belongs to the answer."""
+    unbound = (TemporalIntent.NONE, TemporalIntent.TIME_RANGE)
+    bound = question.resolution.temporal.intent not in unbound and means_one(question.resolution)
+    return answer.selection is not None and bound
+
+
+def _listed(document: Document) -> Ranked:
+    return Ranked(document, 0.5, 0.5, {"listed": 0.5})
 
 
 def memory_ids(hits: Iterable[Ranked]) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from engram.domain.models import Message, MessageRef
 from engram.recall.answering import Answer, Question
-from engram.recall.bundle import EvidenceItem, Freshness
+from engram.recall.bundle import EvidenceItem, Freshness, RecalledItem
 from engram.recall.request import RecallRequest
 from engram.recall.timeline import Moment
 from engram.recall.verification import Candidate, evidence_of
@@ -32,6 +32,18 @@ def ordered(
     refs = sorted(scores, key=lambda ref: (-scores[ref], rank.get(ref.conversation_id, len(rank)), ref.seq))
     kept = _covering_each(refs, chosen, request.limit)
     return tuple(evidence_of(messages[ref], round(scores[ref], 6), parts.get(ref)) for ref in kept)
+
+
+def cited_by(
+    items: Sequence[RecalledItem], messages: Mapping[MessageRef, Message], limit: int
+) -> tuple[EvidenceItem, ...]:
+    """The messages that items stand on, in their order: where only what was learnt answers, this is what was said."""
+    scores: dict[MessageRef, float] = {}
+    for item in items:
+        for source in item.evidence:
+            scores.setdefault(MessageRef(source.conversation_id, source.seq), item.score)
+    order = sorted(scores, key=lambda ref: -scores[ref])[:limit]
+    return tuple(evidence_of(messages[ref], scores[ref]) for ref in order)
 
 
 def freshness_of(pending: Sequence[Message], as_of: datetime) -> Freshness:

@@ -16,7 +16,7 @@ from engram.domain.ids import derived_id
 from engram.domain.models import Message, MessageRef
 from engram.domain.scope import Scope
 from engram.domain.table import Item, Key
-from engram.recall.answering import MAX_READ_WHOLE, Answer, Answering, Question
+from engram.recall.answering import MAX_READ_WHOLE, Answer, Answering, Question, ids_of
 from engram.recall.bundle import (
     Dropped,
     EvidenceItem,
@@ -28,9 +28,9 @@ from engram.recall.bundle import (
 from engram.recall.carrying import carried_over
 from engram.recall.conditions import Conditions, conditions_of
 from engram.recall.fusion import Ranked
-from engram.recall.items import Items, cited, gist_keys, items_of, memory_ids
+from engram.recall.items import Items, cited, gist_keys, items_of, limits_items, memory_ids
 from engram.recall.nearness import Nearness
-from engram.recall.ordering import freshness_of, is_echo, ordered, within_range
+from engram.recall.ordering import cited_by, freshness_of, is_echo, ordered, within_range
 from engram.recall.references import references_of
 from engram.recall.request import RecallRequest
 from engram.recall.searching import Searcher, Trace
@@ -111,7 +111,7 @@ class RecallService:
         self._reads = reads
         self._catalogues = catalogues
         self._answering = Answering(searcher=searcher, nearness=nearness)
-        self._items = Items(searcher=searcher)
+        self._items = Items(searcher=searcher, reads=reads)
         self._clock = clock
         self._new_id = new_id
         self._rules = rules or RecallRules()
@@ -219,9 +219,11 @@ class RecallService:
             more = self._reads.truth(scope, [one.ref for one in page]).messages
             confirmed += self._confirmed(question, page, more, answer, dropped)
         evidence = ordered(confirmed, answer, question, request)
-        kept = answer.selection.conversations if answer.selection is not None else None
-        limited = None if kept is None else frozenset(one.conversation_id for one in kept)
+        chosen = answer.selection.conversations if answer.selection is not None else ()
+        limited = ids_of(chosen) if limits_items(question, answer) else None
         items = items_of(hits, truth, messages, dropped, conversations=limited)
+        if not evidence and limited is None:
+            evidence = cited_by(items, messages, request.limit)
         return _Verified(evidence if request.wants(DocumentKind.MESSAGE) else (), items, dropped)
 
     def _confirmed(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from engram.domain.clock import to_text
 from engram.domain.models import Conversation, Gist, MemoryItem, Message, MessageRef, SessionPointer, User
 from engram.domain.scope import Scope
 from engram.domain.table import Item, Key
@@ -92,6 +93,20 @@ class RecallReads:
     def has_items(self, scope: Scope) -> bool:
         """Whether anything is known of a user without conversations. Two queries."""
         return bool(self._reader.gists(scope, limit=1) or self._reader.memory_items(scope))
+
+    def memories(self, scope: Scope, *, limit: int) -> tuple[MemoryItem, ...]:
+        """The newest current memory items. A query and a get."""
+        return self._reader.memory_items(scope)[:limit]
+
+    def gists_between(
+        self, scope: Scope, start: datetime | None, end: datetime | None, *, limit: int
+    ) -> tuple[Gist, ...]:
+        """Gists of what happened in a half-open range, oldest first. A get and a query, which reads only the range."""
+        first = keys.GISTS + (to_text(start) if start is not None else "")
+        last = keys.GISTS + to_text(end) if end is not None else keys.end_of(keys.GISTS)
+        hidden = self._reader.tombstones(scope)
+        page = self._table.query(keys.user_partition(scope), start=first, end=last, limit=limit)
+        return tuple(gist for item in page.items if (gist := _gist(item, hidden)) is not None)
 
     def truth(
         self, scope: Scope, refs: Iterable[MessageRef], memories: Iterable[str] = (), gists: Iterable[Key] = ()
