@@ -101,13 +101,17 @@ class Tombstones:
         rows: Iterable[str] = (),
         everything: bool = False,
     ) -> Tombstones:
-        """The tombstones once the rows are gone; the epochs stay. With the user's rows every other mark goes too."""
+        """The tombstones once the rows are gone. With the user's rows every other mark goes too.
+
+        The epoch is raised once more, since rows that were hidden show again: what was read before lacks them.
+        """
         if everything:
             return Tombstones(self.epoch, self.erased_epoch, version=self.version + 1, erased_at=self.erased_at)
         conversations, messages, rows = tuple(conversations), tuple(messages), tuple(rows)
         done = set(_marks(conversations, messages, rows, everything=False))
         return replace(
             self,
+            epoch=self.epoch + 1,
             conversations=self.conversations.difference(conversations),
             messages=self.messages.difference(mark(ref) for ref in messages),
             rows=self.rows.difference(rows),

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from engram.domain.models import Event, Evidence, Gist, MemoryItem, MessageRef, ProfileSlot
 from engram.domain.scope import Scope
 from engram.domain.table import Item, Key
+from engram.extraction.elements import elements_of, normal
+from engram.extraction.item_book import About
 from engram.lifecycle.targets import Target, TargetKind
 from engram.ports import Table
 from engram.recall.indexing import gist_document_id, memory_document_id, message_document_id
@@ -99,6 +101,31 @@ class Survey:
             conversations=self._emptied(scope, target),
         )
 
+    def holders(self, scope: Scope, target: Target) -> tuple[str, ...]:
+        """`event:<id>` of events that repeat a statement which is touched, in what they say was changed by them.
+
+        They need not cite the message: a change repeats the slot's other parts.
+        """
+        slots = self._touched(scope, keys.SLOTS, ProfileSlot, target, TargetKind.SLOT)
+        items = (
+            *self._touched(scope, keys.MEMORIES, MemoryItem, target, TargetKind.MEMORY),
+            *self._touched(scope, keys.CLOSED_MEMORIES, MemoryItem, target, TargetKind.MEMORY),
+        )
+        touched = {
+            (About.of("user", slot.topic, slot.sub_topic), normal(part))
+            for slot in slots
+            if not target.is_held_by(TargetKind.SLOT, slot.id)
+            for part in elements_of(slot.content)
+        }
+        touched |= {(About.of(one.subject, one.topic, one.sub_topic), normal(one.content)) for one in items}
+        if not touched:
+            return ()
+        return tuple(
+            f"event:{event.id}"
+            for event in self._all(scope, keys.EVENTS, Event)
+            if not cites(event.evidence, target) and not touched.isdisjoint(_changes_of(event))
+        )
+
     def _all(self, scope: Scope, prefix: str, kind: type[T]) -> Iterator[T]:
         return (decode(row, kind) for row in self._reader.rows(scope, prefix))
 
@@ -154,6 +181,14 @@ class Survey:
             for one in target.conversation_ids
             if keys.conversation(scope, one) in there
         )
+
+
+def _changes_of(event: Event) -> set[tuple[About, str]]:
+    return {
+        (About.of("user", one.topic, one.sub_topic), normal(part))
+        for one in event.delta
+        for part in elements_of(one.content)
+    }
 
 
 def cites(evidence: Iterable[Evidence], target: Target) -> bool:

@@ -19,6 +19,7 @@ from engram.domain.visibility import Tombstones
 from engram.extraction.elements import elements_of, same
 from engram.extraction.item_book import About
 from engram.extraction.projection import Projector
+from engram.lifecycle.affected import Survey
 from engram.lifecycle.targets import Target, TargetKind
 from engram.ports import Table
 from engram.store.commits import tombstones_write
@@ -51,6 +52,7 @@ class DeletionService:
         reader: Reader,
         operations: Operations,
         projector: Projector,
+        survey: Survey,
         send: Callable[[Scope, str], None],
         clock: Clock,
     ) -> None:
@@ -58,6 +60,7 @@ class DeletionService:
         self._reader = reader
         self._operations = operations
         self._projector = projector
+        self._survey = survey
         self._send = send
         self._clock = clock
 
@@ -75,6 +78,7 @@ class DeletionService:
             if under_way is not None:
                 return Deletion(under_way, duplicate=True)
             self._check_there(scope, target, state)
+            target = self._held(scope, target)
             try:
                 operation = self._hide(scope, target, state.tombstones)
             except ConditionFailed:
@@ -97,6 +101,12 @@ class DeletionService:
             raise NotFound("no such message", field="message_id")
         return Target(kind, identifier, refs)
 
+    def _held(self, scope: Scope, target: Target) -> Target:
+        """With the events that repeat what is deleted. A whole user needs none."""
+        if target.kind in (TargetKind.USER, TargetKind.EVENT):
+            return target
+        return replace(target, holders=(*target.holders, *self._survey.holders(scope, target)))
+
     def _memory(self, scope: Scope, identifier: str) -> Target:
         """With the slots of which it is a part: what is deleted must not stay in the profile."""
         item = self._reader.memory_item(scope, identifier)
@@ -112,8 +122,7 @@ class DeletionService:
         return Target(TargetKind.SLOT, identifier, twins=twins)
 
     def _under_way(self, scope: Scope, target: Target, tombstones: Tombstones) -> Operation | None:
-        named = replace(target, twins=(), holders=())
-        found = {tombstones.purging.get(mark) for mark in named.marks}
+        found = {tombstones.purging.get(mark) for mark in target.marks}
         operation_id = found.pop() if len(found) == 1 else None
         return self._operations.get(scope, operation_id) if operation_id else None
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from engram.context.lines import slot_line
-from engram.domain.models import Event, Evidence, Gist, MemoryItem, MessageRef, ProfileSlot
+from engram.domain.models import Event, Evidence, Gist, MemoryItem, MessageRef, ProfileDelta, ProfileSlot
 from engram.extraction.elements import elements_of, joined, same
 from engram.extraction.item_book import About
 from engram.lifecycle.affected import Affected
@@ -50,7 +50,7 @@ class Rewriter:
 
     Attributes:
         texts: content of every message that they cite and that still exists.
-        items: all current memory items of the user: a slot's parts have their own evidence there.
+        items, versions: all memory items of the user, current and closed: a slot's parts have their own evidence there.
         gists_of: event id to all its gists.
     """
 
@@ -59,6 +59,7 @@ class Rewriter:
     now: datetime
     count_tokens: CountTokens
     items: Sequence[MemoryItem] = ()
+    versions: Sequence[MemoryItem] = ()
     gists_of: Mapping[str, Sequence[Gist]] = field(default_factory=dict)
 
     def rewrite(self, affected: Affected) -> Rewritten:
@@ -151,19 +152,40 @@ class Rewriter:
         if self.target.is_row(TargetKind.EVENT, event.id) or not left:
             return None
         words = self._words(event.evidence)
+        delta = tuple(self._delta(one, event) for one in event.delta)
         present = [one for one in self.gists_of.get(event.id, ()) if one.id not in gone]
         lines = [rewritten.get(one.id, one).content for one in present]
-        summary = event.summary if words.supports(event.summary) else " ".join(lines)
+        untouched = left == event.evidence or words.supports(event.summary)
+        summary = event.summary if untouched else " ".join(lines)
         return replace(
             event,
             summary=summary,
             gist_ids=tuple(one for one in event.gist_ids if one not in gone),
             tags=tuple(one for one in event.tags if not words.betrays(one.value)),
-            delta=tuple(one for one in event.delta if words.supports(one.content)),
+            delta=tuple(one for one in delta if one.content),
             evidence=left,
             updated_at=self.now,
             version=event.version + 1,
         )
+
+    def _delta(self, change: ProfileDelta, event: Event) -> ProfileDelta:
+        """The change without what is deleted: it repeats the whole slot, parts of earlier messages included."""
+        deleted = [text for ref, text in self.texts.items() if self.target.covers(ref)]
+        own = [self.texts.get(one.ref, "") for one in self._left(event.evidence)]
+        words = Words.of(deleted, own)
+        about = About.of("user", change.topic, change.sub_topic)
+        items = [
+            one for one in (*self.items, *self.versions) if About.of(one.subject, one.topic, one.sub_topic) == about
+        ]
+        parts = elements_of(change.content)
+        kept = tuple(part for part in parts if self._is_told(part, items, words))
+        return change if kept == parts else replace(change, content=joined(kept))
+
+    def _is_told(self, part: str, items: Sequence[MemoryItem], words: Words) -> bool:
+        saying = [one for one in items if same(one.content, part)]
+        if saying:
+            return any(self.memory(one) is not None for one in saying)
+        return not words.betrays(part)
 
     def _left(self, evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
         return tuple(one for one in evidence if not self.target.covers(one.ref))

@@ -33,7 +33,7 @@ class Target:
     Attributes:
         refs: where the message stands; an id that several requests gave stands for all of their messages.
         twins: `memory:<id>` of the memory items that say what a slot says: one statement, kept in two forms.
-        holders: `slot:<id>` of the slots that say, among other things, what a memory item says; they are rewritten.
+        holders: `slot:<id>` and `event:<id>` of rows that say, among other things, what is deleted; they are rewritten.
     """
 
     kind: TargetKind
@@ -44,7 +44,7 @@ class Target:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Its names in `Tombstones.purging`."""
+        """Its own names in `Tombstones.purging`."""
         match self.kind:
             case TargetKind.USER:
                 return (USER_MARK,)
@@ -52,7 +52,7 @@ class Target:
                 return (conversation_mark(self.id),)
             case TargetKind.MESSAGE:
                 return tuple(message_mark(ref) for ref in self.refs)
-        return (f"{self.kind.value}:{self.id}", *self.twins, *self.holders)
+        return (f"{self.kind.value}:{self.id}",)
 
     @property
     def conversation_ids(self) -> tuple[str, ...]:
@@ -85,7 +85,8 @@ class Target:
 
     def _parts(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         conversations = (self.id,) if self.kind is TargetKind.CONVERSATION else ()
-        return conversations, self.marks if self.kind in _ROWS else ()
+        own = self.marks if self.kind in _ROWS else ()
+        return conversations, (*own, *self.twins, *self.holders)
 
     def to_arguments(self) -> dict[str, Any]:
         refs = [[ref.conversation_id, ref.seq] for ref in self.refs]

@@ -28,6 +28,7 @@ def deletion_of(services: Services) -> DeletionService:
         reader=services.reader,
         operations=services.operations,
         projector=services.projector,
+        survey=Survey(table=services.table, reader=services.reader),
         send=services.ingestion.send,
         clock=services.clock,
     )

@@ -69,11 +69,13 @@ class Withdrawal:
             return operation
         if not self._parts.projector.forget_profile(scope, epoch=tombstones.epoch):
             raise Unavailable("the cache does not answer, and may still hold what was deleted")
+        # What was committed while this was being hidden may repeat it as well.
+        holders = dict.fromkeys((*target.holders, *self._parts.survey.holders(scope, target)))
+        target = replace(target, holders=tuple(holders))
         affected = self._parts.survey.of(scope, target)
         operation = self._note(scope, operation, {BEFORE: affected.counts()})
         rewritten = self._rewrite(scope, target, affected)
         operation = self._note(scope, operation, {KEPT: rewritten.kept()})
-        self._project(scope, rewritten)
         self._unbuffer(scope, target, affected)
         emptied = self._parts.remains.settle(scope, target, affected)
         if not self._remove_messages(scope, affected, enough):
@@ -92,13 +94,17 @@ class Withdrawal:
         )
 
     def _rewrite(self, scope: Scope, target: Target, affected: Affected) -> Rewritten:
-        """Slots, events, gists and memory items in one conditional commit."""
+        """Slots, events, gists and memory items in one conditional commit.
+
+        Their documents come first: a purge that begins anew finds what cites the messages, and nothing else.
+        """
         parts = self._parts
         for _ in range(_ATTEMPTS):
             state = parts.reader.state(scope)
             rewritten = self._rewriter(scope, target, affected).rewrite(affected)
             if state.user is None or not _changes(rewritten):
                 return rewritten
+            self._project(scope, rewritten)
             commit = ProfileCommit(
                 expected=state.user,
                 tombstones=state.tombstones,
@@ -125,13 +131,16 @@ class Withdrawal:
             gist = decode(row, Gist)
             if gist.event_id in wanted:
                 gists.setdefault(gist.event_id, []).append(gist)
-        items = tuple(decode(row, MemoryItem) for row in reader.rows(scope, keys.MEMORIES)) if affected.slots else ()
+        said = bool(affected.slots or affected.events)
+        items = tuple(decode(row, MemoryItem) for row in reader.rows(scope, keys.MEMORIES)) if said else ()
+        closed = tuple(decode(row, MemoryItem) for row in reader.rows(scope, keys.CLOSED_MEMORIES)) if said else ()
         return Rewriter(
             target=target,
             texts=self._parts.remains.texts(scope, affected.cited),
             now=self._parts.clock(),
             count_tokens=self._parts.count_tokens,
             items=items,
+            versions=closed,
             gists_of=gists,
         )
 
@@ -140,7 +149,6 @@ class Withdrawal:
         gone |= {memory_document_id(one.id): _ANY_VERSION for one in rewritten.gone_memories}
         self._parts.projector.withdraw(scope, gone)
         self._parts.remains.project(scope, rewritten.gists, rewritten.memories)
-        self._parts.projector.refresh_profile(scope)
 
     def _unbuffer(self, scope: Scope, target: Target, affected: Affected) -> None:
         """Work in waiting forgets the messages; model answers that may speak of them are asked for again."""
@@ -194,10 +202,13 @@ class Withdrawal:
             present = parts.operations.get(scope, operation.operation_id)
             if present is None:
                 return operation
-            tombstones = parts.reader.tombstones(scope)
+            tombstones = target.uncover(parts.reader.tombstones(scope))
+            # Profiles cached meanwhile lack what was hidden: from here on the cache takes none of them.
+            if not parts.projector.forget_profile(scope, epoch=tombstones.epoch):
+                raise Unavailable("the cache does not answer, and may hold a profile that lacks rows")
             done = _completed(present, {**after, "conversations": 0}, parts.clock)
             writes: list[Write] = [
-                tombstones_write(scope, target.uncover(tombstones)),
+                tombstones_write(scope, tombstones),
                 Put(parts.operations.item(scope, done), VersionIs(present.version)),
                 *emptied,
             ]
@@ -207,6 +218,7 @@ class Withdrawal:
                 if lost.index > 1:
                     raise Throttled("a conversation was continued meanwhile") from None
                 continue
+            parts.projector.refresh_profile(scope)
             return done
         raise Throttled("the deletion is being worked on elsewhere")
 
