@@ -7,14 +7,12 @@ model are ports, both optional, asked only when names and rules did not decide.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
 
-from engram.domain.models import MentionStatus, Message
-from engram.ports import Embedder
+from engram.domain.models import MentionStatus
+from engram.ports import CandidateChooser, Embedder
 from engram.resolve.aliases import squeeze
 from engram.resolve.catalogue import Catalogue
-from engram.resolve.conversations import subjects_of
 from engram.resolve.entities import (
     Claims,
     certain_types,
@@ -26,34 +24,18 @@ from engram.resolve.entities import (
 )
 from engram.resolve.expressions import CueText, cue_text
 from engram.resolve.filler import phrase_left, search_text, source_type
-from engram.resolve.models import Candidate, Mention, Resolution, ResolveContext, Subjects, Temporal, TemporalIntent
+from engram.resolve.models import Candidate, Mention, Resolution, ResolveContext, Subjects
 from engram.resolve.sense import Surroundings
 from engram.resolve.similarity import LOCAL_CALIBRATION, Calibration, TopicSimilarity
+from engram.resolve.subjects import Read, subjects_of
 from engram.resolve.temporal import temporal_of
 from engram.resolve.topics import Similar, TopicText, by_cue, by_head, by_meaning, by_name, by_slip
 from engram.text.language import language_of
-from engram.text.normalise import NormalisedText, normalise
+from engram.text.normalise import normalise
 
 Span = tuple[int, int]
 MAX_QUERY = 2_000
 """Characters of a query that are resolved; the rest still takes part in the search."""
-
-
-class Chooser(Protocol):
-    """A model that may pick one of the candidates of a mention, and nothing else."""
-
-    def choose(self, text: str, mention: str, candidates: Sequence[Candidate]) -> str | None:
-        """Id of one of the candidates, or None to leave it open."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    normalised: NormalisedText
-    cues: CueText
-    temporal: Temporal
-    entities: tuple[Mention, ...]
-    topics: tuple[Mention, ...]
-    trace: tuple[str, ...]
 
 
 class Resolver:
@@ -64,7 +46,7 @@ class Resolver:
         catalogue: Catalogue,
         embedder: Embedder | None = None,
         *,
-        chooser: Chooser | None = None,
+        chooser: CandidateChooser | None = None,
         calibration: Calibration = LOCAL_CALIBRATION,
     ) -> None:
         """Args:
@@ -97,11 +79,7 @@ class Resolver:
             trace=trace,
         )
 
-    def subjects(self, messages: Sequence[Message], context: ResolveContext) -> Subjects:
-        """What the messages of one conversation are about. Total, like `resolve`."""
-        return subjects_of(self.resolve, messages, context)
-
-    def _read(self, text: str, context: ResolveContext, *, similar: Similar | None) -> _Read:
+    def _read(self, text: str, context: ResolveContext, *, similar: Similar | None) -> Read:
         normalised = normalise(text)
         squeezed = squeeze(normalised.text)
         cues = cue_text(normalised.text)
@@ -122,7 +100,7 @@ class Resolver:
         entities += unresolved_names(normalised, claims, taken, self.catalogue)
         entities.sort(key=lambda mention: mention.start)
         trace = (*claims.trace, *topic_text.trace, f"temporal: {temporal.intent}")
-        return _Read(normalised, cues, temporal, tuple(entities), tuple(topics), trace)
+        return Read(normalised, cues, temporal, tuple(entities), tuple(topics), trace)
 
     def _topics(
         self, text: TopicText, claims: Claims, time_spans: Sequence[Span], similar: Similar | None
@@ -152,7 +130,7 @@ class Resolver:
             named_ids=_unambiguous(claims),
         )
 
-    def _chosen(self, read: _Read) -> tuple[tuple[Mention, ...], tuple[Mention, ...], tuple[str, ...]]:
+    def _chosen(self, read: Read) -> tuple[tuple[Mention, ...], tuple[Mention, ...], tuple[str, ...]]:
         """Mentions after the optional model has been asked about those still ambiguous."""
         if self._chooser is None:
             return read.entities, read.topics, read.trace
@@ -164,13 +142,31 @@ class Resolver:
     def _choose(self, text: str, mention: Mention) -> Mention:
         if self._chooser is None or mention.status is not MentionStatus.AMBIGUOUS:
             return mention
-        chosen = self._chooser.choose(text, mention.text, mention.candidates)
+        described = {candidate.id: self._described(candidate) for candidate in mention.candidates}
+        try:
+            chosen = self._chooser.choose(text, mention.text, described)
+        except EngramError:
+            return mention
         best = next((candidate for candidate in mention.candidates if candidate.id == chosen), None)
         if best is None:
             return mention
         return replace(
             mention, status=MentionStatus.LINKED, id=best.id, name=best.name, type=best.type, found_by="model"
         )
+
+    def _described(self, candidate: Candidate) -> str:
+        topic = self.catalogue.topics.get(candidate.id)
+        if topic is None:
+            return f"{candidate.name} ({candidate.type})"
+        return ": ".join((candidate.name, *topic.descriptions.values()))
+
+    def subjects(self, messages: Sequence[Message], context: ResolveContext) -> Subjects:
+        """What a run of messages is about, for storing with their conversation. No encoder, no model.
+
+        Names count wherever the user says them; in an assistant's long answer only those at its beginning or said
+        twice. Topics come from the user's own words, and from the answer when they have none.
+        """
+        return subjects_of(messages, lambda text: self._read(text, context, similar=None))
 
 
 def _unambiguous(claims: Claims) -> frozenset[str]:
@@ -187,6 +183,3 @@ def _has_unknown_words(cues: CueText, claims: Claims) -> bool:
 def _beyond(query: str) -> str:
     rest = query[MAX_QUERY:]
     return " " + rest.encode("utf-8", "replace").decode("utf-8") if rest.strip() else ""
-
-
-__all__ = ["Chooser", "Resolver", "TemporalIntent"]
