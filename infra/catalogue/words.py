@@ -52,6 +52,8 @@ def is_row(word: str, counts: Mapping[str, int]) -> bool:
     """Whether an entry is a row of commoner words (吃火锅, 苏州园林), whose parts should be found by themselves."""
     if len(word) < 3 or counts[word] > 100:
         return False
+    if word[-1] in DISHES and counts.get(word[:-1], 0) > 5 * counts[word]:
+        return True
     return any(
         min(counts.get(word[:cut], 0), counts.get(word[cut:], 0)) >= 10 * counts[word]
         for cut in range(1, len(word) - 1)
@@ -59,6 +61,8 @@ def is_row(word: str, counts: Mapping[str, int]) -> bool:
     )
 
 
+DISHES = "粥汤饭汁派酱饼糕茶酒"
+"""What is made of something: 小米粥 speaks of 小米."""
 VERBS = "吃喝买卖看听学去到订写找做打玩换改养种跟在"
 
 
@@ -107,11 +111,13 @@ MORE_WORDINGS = {
 }
 
 
-def build_english(folder: Path, source: Path) -> None:
-    """Ordinary English words, lower case, without possessives; names (capital letter only) apart."""
+def build_english(folder: Path, source: Path, larger: Path) -> None:
+    """Ordinary English words in lower case, without possessives; words that take a capital are marked with a star."""
     lines = [line.strip() for line in source.read_text("utf-8").splitlines()]
     words = {line for line in lines if re.fullmatch(r"[a-z]{2,}", line)}
-    write(folder, "english.txt", sorted(words))
+    capitals = (line for line in larger.read_text("utf-8").splitlines() if re.fullmatch(r"[A-Z][a-z]{2,}", line))
+    names = {line.lower() for line in capitals} - words
+    write(folder, "english.txt", sorted(words | {f"{name}*" for name in names}))
 
 
 def build_readings(folder: Path) -> None:
@@ -138,13 +144,14 @@ def main() -> None:
     parser.add_argument(
         "--english", type=Path, required=True, help="SCOWL list, one word a line (american-english-small)"
     )
+    parser.add_argument("--names", type=Path, required=True, help="larger SCOWL list, for words with a capital")
     parser.add_argument("--out", type=Path, default=Path("layers/engram/engram/text/data"))
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     build_words(arguments.out)
     build_script(arguments.out)
     build_readings(arguments.out)
-    build_english(arguments.out, arguments.english)
+    build_english(arguments.out, arguments.english, arguments.names)
 
 
 if __name__ == "__main__":

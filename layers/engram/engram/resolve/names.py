@@ -12,7 +12,7 @@ from engram.resolve.aliases import key_of
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.text.language import is_han
 from engram.text.normalise import NormalisedText
-from engram.text.segment import han_run, is_english_name, is_english_word, is_word, kind_of, word_score, words
+from engram.text.segment import han_run, is_english_word, is_word, kind_of, word_score, words
 
 Span = tuple[int, int]
 

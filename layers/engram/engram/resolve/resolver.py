@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engram.domain.models import MentionStatus
+from engram.domain.errors import EngramError
+from engram.domain.models import MentionStatus, Message
 from engram.ports import CandidateChooser, Embedder
 from engram.resolve.aliases import squeeze
 from engram.resolve.catalogue import Catalogue

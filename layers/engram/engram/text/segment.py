@@ -58,7 +58,12 @@ def _words_from(first: str) -> dict[str, float]:
 @lru_cache(maxsize=4096)
 def _marks_from(first: str) -> dict[str, str]:
     entries = (_ENTRY.fullmatch(entry) for entry in _lines().get(first, "").split())
-    return {first + entry[1]: entry[3] for entry in entries if entry}
+    marks: dict[str, str] = {}
+    for entry in entries:
+        if entry:
+            # A word listed again with another frequency is still the kind of word it was.
+            marks.setdefault(first + entry[1], entry[3])
+    return marks
 
 
 def kind_of(word: str) -> str:
