@@ -45,7 +45,11 @@ class Household:
         self.filter = None
         self.search = Searching()
         self.profiles = HotProfiles(
-            cache=self.cache, reader=lambda: self.reader, rules_of=lambda _: self.rules, zone=UTC
+            cache=self.cache,
+            reader=lambda: self.reader,
+            rules_of=lambda _: self.rules,
+            unprojected=lambda: self.at.services.unprojected_profiles,
+            zone=UTC,
         )
         self.service = ContextService(
             profiles=self.profiles,
@@ -177,6 +181,20 @@ def test_a_slow_reader_never_puts_an_old_profile_over_a_new_one(home):
     home.profiles.write_through(SCOPE)
     home.cache.inner.put(SCOPE, old)
     assert "baker" in home.ask().text
+
+
+def test_a_cache_that_was_away_during_a_write_is_told_again_by_the_sweep(home):
+    home.write(slots=[home.slot("engineer")])
+    home.ask()
+    put, home.cache.inner.put = home.cache.inner.put, lambda scope, entry: False
+    home.write(slots=[home.slot("baker")])
+    assert home.profiles.write_through(SCOPE) is False
+    assert home.profiles.repair() == 0, "it is still away"
+    home.cache.inner.put = put
+    assert "baker" not in home.ask().text
+    assert home.profiles.repair() == 1
+    assert "baker" in home.ask().text
+    assert home.profiles.repair() == 0
 
 
 def test_a_deletion_beats_any_fill(home):
@@ -331,6 +349,19 @@ def test_a_failing_search_serves_the_newest_events_and_says_so(home, failure):
     assert block.degraded == ("events",)
     assert "tea" in block.text
     assert "engineer" in block.text
+
+
+def test_an_encoder_that_hangs_is_waited_for_no_longer_than_allowed(home):
+    home.write(gists=[home.gist("tea")])
+    home.service._patience_ms = 50
+    released = threading.Event()
+    home.search.embed = lambda texts, purpose: released.wait(5) and [b""]
+    watch = time.perf_counter()
+    block = home.ask(chats=CHATS)
+    assert time.perf_counter() - watch < 2
+    released.set()
+    assert block.degraded == ("events",)
+    assert "tea" in block.text
 
 
 class Choosing:

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from engram.store.meter import TableMeter
     from engram.store.operations import Operations
     from engram.store.reader import Reader
+    from engram.store.unprojected import UnprojectedProfiles
 
 
 T = TypeVar("T")
@@ -336,8 +337,15 @@ class Services:
             cache=self.cache,
             reader=lambda: self.reader,
             rules_of=lambda business_id: self.business_configs.rules(business_id),
+            unprojected=lambda: self.unprojected_profiles,
             zone=ZoneInfo(self.settings.timezone),
         )
+
+    @part
+    def unprojected_profiles(self) -> UnprojectedProfiles:
+        from engram.store.unprojected import UnprojectedProfiles
+
+        return UnprojectedProfiles(table=self.table, clock=self.clock)
 
     @part
     def event_search(self) -> EventSearch:
@@ -361,6 +369,7 @@ class Services:
             profile_filter=lambda: self.profile_filter,
             language_of=lambda business_id: self.business_configs.rules(business_id).language,
             clock=self.clock,
+            default_language=self.settings.language,
         )
 
     @part
@@ -626,6 +635,7 @@ class Services:
             reader=self.reader,
             operations=self.operations,
             ingestion=self.ingestion,
+            repair=self.hot_profiles.repair,
             clock=self.clock,
             stale_after=timedelta(seconds=self.settings.sweep_after_seconds),
             idle=timedelta(seconds=self.settings.buffer_flush_interval),

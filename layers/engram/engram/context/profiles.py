@@ -23,6 +23,7 @@ from engram.profile.rules import ProfileRules, RulesOf
 
 if TYPE_CHECKING:  # a hit reads no row
     from engram.store.reader import Reader, UserState
+    from engram.store.unprojected import UnprojectedProfiles
 
 PROFILE = "profile"
 EVENTS = "events"
@@ -48,15 +49,23 @@ class HotProfiles:
         cache: None where none is configured: then every read is one of the table.
         reader: gives the table's reader when it is needed: a hit needs none.
         rules_of: the business's rules, strongly read.
+        unprojected: where users are noted whose profile the cache did not take.
         zone: in which gists are dated.
     """
 
     def __init__(
-        self, *, cache: ProfileCache | None, reader: Callable[[], Reader], rules_of: RulesOf, zone: tzinfo
+        self,
+        *,
+        cache: ProfileCache | None,
+        reader: Callable[[], Reader],
+        rules_of: RulesOf,
+        unprojected: Callable[[], UnprojectedProfiles],
+        zone: tzinfo,
     ) -> None:
         self._cache = cache
         self._reader = reader
         self._rules_of = rules_of
+        self._unprojected = unprojected
         self._zone = zone
         self._decoded: OrderedDict[Scope, tuple[bytes, HotProfile]] = OrderedDict()
         self._lock = threading.Lock()
@@ -68,17 +77,37 @@ class HotProfiles:
         found = self._decode(scope, entry) if entry is not None else None
         return LoadedProfile(found) if found is not None else self._load(scope)
 
-    def write_through(self, scope: Scope) -> None:
-        """Puts the profile as it is now into the cache. A cache that fails is a miss, not an error.
+    def write_through(self, scope: Scope) -> bool:
+        """Puts the profile as it is now into the cache; whether the cache has answered.
+
+        A cache that fails is a miss, not an error: the user is noted, and `repair` tries again.
 
         Raises:
             Unavailable: the table does not answer.
         """
         if self._cache is None:
-            return
+            return True
         found = self._read(scope)
-        if found is not None:
-            self._cache.put(scope, found.entry())
+        taken = found is None or self._cache.put(scope, found.entry())
+        if not taken:
+            self._unprojected().note(scope)
+        return taken
+
+    def repair(self, limit: int = 200) -> int:
+        """Writes through again what the cache did not take; how many it has taken now.
+
+        Raises:
+            Unavailable: the table does not answer.
+        """
+        if self._cache is None:
+            return 0
+        repaired = 0
+        for scope in self._unprojected().some(limit):
+            if not self.write_through(scope):
+                return repaired
+            self._unprojected().clear(scope)
+            repaired += 1
+        return repaired
 
     def forget(self, scope: Scope, *, epoch: int) -> bool:
         """Drops the entry; the cache takes nothing of an older epoch after this. False if it did not answer."""

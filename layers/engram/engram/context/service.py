@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as DeadlinePassed
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -74,7 +75,9 @@ class ContextService:
         profiles: hot profiles, from the cache or the table.
         search: gists by likeness to the chats; made when first needed.
         profile_filter: chooses relevant slots by a model, if one is configured; made when first needed.
-        default_language: of the block of a user nothing is known of and whose business cannot be asked.
+        language_of: a business's language, for the block of a user nothing is known of.
+        default_language: where the business cannot be asked.
+        patience_ms: what the search of events may take: an encoder that is still loading is waited for.
     """
 
     def __init__(
@@ -85,7 +88,11 @@ class ContextService:
         profile_filter: Callable[[], ProfileFilter | None],
         language_of: Callable[[str], str],
         clock: Clock,
+        default_language: str = "en",
+        patience_ms: float = 5_000.0,
     ) -> None:
+        self._default_language = default_language
+        self._patience_ms = patience_ms
         self._profiles = profiles
         self._search = search
         self._profile_filter = profile_filter
@@ -120,7 +127,13 @@ class ContextService:
     def _template(self, scope: Scope, request: ContextRequest, profile: HotProfile | None) -> Template:
         if request.customize_context_prompt is not None:
             return custom_template(request.customize_context_prompt)
-        return template_for(profile.language if profile is not None else self._language_of(scope.business_id))
+        return template_for(profile.language if profile is not None else self._language(scope.business_id))
+
+    def _language(self, business_id: str) -> str:
+        try:
+            return self._language_of(business_id)
+        except Unavailable:
+            return self._default_language
 
     def _profile_line(self, request: ContextRequest, profile: HotProfile) -> _ProfileLine:
         rows: Sequence[HotSlot] = profile.slots
@@ -157,7 +170,14 @@ class ContextService:
         if not request.chats or lost or not profile.gists:
             return lambda: _EventLine(recent, ())
         future = self._beside().submit(self._search_events, scope, request, profile, since, recent)
-        return future.result
+
+        def wait() -> _EventLine:
+            try:
+                return future.result(timeout=self._patience_ms / 1000)
+            except DeadlinePassed:
+                return _EventLine(recent, (EVENTS,))
+
+        return wait
 
     def _search_events(
         self, scope: Scope, request: ContextRequest, profile: HotProfile, since: datetime, recent: Sequence[HotGist]

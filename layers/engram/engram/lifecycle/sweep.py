@@ -5,6 +5,7 @@ The table is the truth about work: an operation that is not final is work to do,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -29,10 +30,15 @@ class Swept:
 
     resent: int
     flushed: int
+    repaired: int
 
 
 class Sweep:
-    """Finds work that nobody is doing."""
+    """Finds work that nobody is doing.
+
+    Args:
+        repair: writes hot profiles that the cache did not take; answers how many.
+    """
 
     def __init__(
         self,
@@ -41,6 +47,7 @@ class Sweep:
         reader: Reader,
         operations: Operations,
         ingestion: IngestionService,
+        repair: Callable[[], int],
         clock: Clock,
         stale_after: timedelta,
         idle: timedelta,
@@ -49,6 +56,7 @@ class Sweep:
         self._reader = reader
         self._operations = operations
         self._ingestion = ingestion
+        self._repair = repair
         self._clock = clock
         self._stale_after = stale_after
         self._idle = idle
@@ -56,8 +64,8 @@ class Sweep:
     def run(self) -> Swept:
         """One pass. Safe to run at any time, twice at once too."""
         now = self._clock()
-        swept = Swept(resent=self._resend(now), flushed=self._flush_idle(now))
-        log("swept", count=swept.resent + swept.flushed)
+        swept = Swept(resent=self._resend(now), flushed=self._flush_idle(now), repaired=self._repair())
+        log("swept", count=swept.resent + swept.flushed + swept.repaired)
         return swept
 
     def _resend(self, now: datetime) -> int:

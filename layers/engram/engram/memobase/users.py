@@ -20,13 +20,14 @@ from engram.memobase.ids import new_uuid
 from engram.ports import Table
 from engram.store import keys
 from engram.store.commits import epoch_check, user_item
-from engram.store.reader import Reader, UserState
+from engram.store.reader import Reader, UserState, tombstones_of, user_of
 
 MAX_LISTED_USERS = 10_000
 """Users that one listing may look through: ordering by a count has to count for each."""
 
 ORDERS = ("updated_at", "profile_count", "event_count")
 _TRIES = 8
+_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +147,22 @@ class MemobaseUsers:
         """Every user of the business that is not deleted, by id."""
         start = ""
         while True:
-            page = self._table.query_index(keys.users_of(business_id), start=start, limit=500)
-            for item in page.items:
-                scope = Scope(business_id, keys.user_of_listing(item.index.sk)) if item.index else None
-                user = self._reader.user(scope) if scope is not None else None
-                if user is not None:
-                    yield user
+            page = self._table.query_index(keys.users_of(business_id), start=start, limit=_PAGE)
+            found = [keys.user_of_listing(item.index.sk) for item in page.items if item.index]
+            yield from self._present([Scope(business_id, user_id) for user_id in found])
             last = page.items[-1].index if page.items else None
             if page.cursor is None or last is None:
                 return
             start = last.sk + "\0"
+
+    def _present(self, scopes: list[Scope]) -> Iterator[User]:
+        """Those that are there now: the index may lag behind a deletion. One batch get."""
+        wanted = [key for scope in scopes for key in (keys.user(scope), keys.tombstones(scope))]
+        rows = self._table.batch_get(wanted) if wanted else {}
+        for scope in scopes:
+            user = user_of(rows.get(keys.user(scope)), tombstones_of(rows.get(keys.tombstones(scope))))
+            if user is not None:
+                yield user
 
     def _counted(self, business_id: str, user: User) -> ListedUser:
         scope = Scope(business_id, user.user_id)

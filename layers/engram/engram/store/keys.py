@@ -100,6 +100,11 @@ def flush_under_way(scope: Scope) -> Key:
     return Key(user_partition(scope), "FLUSHING")
 
 
+def unprojected(scope: Scope) -> Key:
+    """Marks a user whose hot profile the cache did not take."""
+    return Key(user_partition(scope), "UNPROJECTED")
+
+
 DRAFTS = "DRAFT#"
 
 
@@ -279,6 +284,20 @@ def users_of(business_id: str) -> str:
 
 def user_listing(scope: Scope) -> IndexKey:
     return IndexKey(users_of(scope.business_id), escape(scope.user_id))
+
+
+UNPROJECTED = "UNPROJECTED"
+"""Index partition of users whose hot profile the cache did not take."""
+
+
+def unprojected_listing(scope: Scope) -> IndexKey:
+    return IndexKey(UNPROJECTED, join(scope.business_id, scope.user_id))
+
+
+def scope_of_unprojected(sort_key: str) -> Scope:
+    """The scope named by an index sort key of `unprojected_listing`."""
+    business_id, user_id = sort_key.split(SEPARATOR)
+    return Scope(unescape(business_id), unescape(user_id))
 
 
 BUFFERS_DUE = "DUE"
