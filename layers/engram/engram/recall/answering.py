@@ -110,11 +110,11 @@ class Answering:
         temporal = question.resolution.temporal
         allowed = eligible(question.conversations, temporal, question.moment)
         found = by_conditions(allowed, conditions, question.type_of)
-        if temporal.intent is TemporalIntent.NONE or _only_leans_on_time(question.resolution, conditions, found):
+        if _ranks(question.resolution, conditions, found):
             return self._by_relevance(question, conditions, found)
         if temporal.intent is TemporalIntent.CURRENT_SESSION or not conditions.any:
             answer = self._of(question, choose(allowed, temporal, conditions, question.moment), {})
-        elif decided(found, conditions):
+        elif decided(found, conditions) and means_one(question.resolution):
             answer = self._of(question, choose(found.conversations, temporal, conditions, question.moment), {})
         else:
             answer = self._by_words(question, conditions, allowed, found)
@@ -162,10 +162,10 @@ class Answering:
             meant = tuple(one for one in meant if one.conversation_id in ids_of(named)) or named
         partial = (conditions.structured and not full) or (bool(conditions.names) and not named)
         if not meant and found.tier is not Tier.NONE:
-            meant, partial = base, partial or not full or not conditions.entities
+            meant, partial = base, partial or not full or bool(conditions.words and not conditions.entities)
         selection = choose(meant, temporal, conditions, question.moment)
         scores = _scaled(ranked)
-        if found.tier is Tier.NONE and not means_one(question.resolution):
+        if not means_one(question.resolution):
             candidates = _chosen_first(selection, _merged(ranked, scores, fresh))
             return Answer(candidates, selection, partial=partial, scores={**scores, **fresh}, text=text)
         return replace(self._of(question, selection, {**scores, **fresh}), partial=partial, text=text)
@@ -186,7 +186,7 @@ class Answering:
     def _ranked(
         self, question: Question, features: QueryFeatures, where: DocumentFilter, *, embed: bool = True
     ) -> Found:
-        vector = self._searcher.embed(features.text, question.trace) if embed else None
+        vector = self._searcher.embed(features.meaning, question.trace) if embed else None
         found = self._searcher.ranked(question.scope, features, where, vector=vector, trace=question.trace)
         return replace(found, ranked=found.ranked[:MAX_RANKED])
 
@@ -215,12 +215,21 @@ def without_contradiction(
     return tuple(one for one in allowed if not any(type_of(identifier) in kinds for identifier in one.entity_ids))
 
 
-def _only_leans_on_time(resolution: Resolution, conditions: Conditions, found: Meeting) -> bool:
-    """Whether a range is about when something happened: that may be told later, so it ranks and does not filter."""
+def _ranks(resolution: Resolution, conditions: Conditions, found: Meeting) -> bool:
+    """Whether relevance decides and time only leans on it.
+
+    A range may be about when something happened, which is often told later; 最近 without a word of talking asks for
+    what is so lately. Neither filters what was said.
+    """
     temporal = resolution.temporal
+    if temporal.intent is TemporalIntent.NONE:
+        return True
+    if not conditions.any or found.tier is Tier.FULL:
+        return False
+    if temporal.intent is TemporalIntent.RECENT:
+        return not means_one(resolution)
     said = temporal.axis == "message" and resolution.source_type is SourceType.CONVERSATION
-    ranged = temporal.intent is TemporalIntent.TIME_RANGE and not said
-    return ranged and conditions.any and found.tier is not Tier.FULL
+    return temporal.intent is TemporalIntent.TIME_RANGE and not said
 
 
 def _bounded(answer: Answer, temporal: Temporal, moment: Moment) -> Answer:

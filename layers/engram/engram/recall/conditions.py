@@ -61,10 +61,11 @@ class Conditions:
 
 _DISCOURSE = re.compile(
     r"\A\W*(?:list|show|enumerate|remind|summari[sz]e|give|find|repeat)\b|"
-    r"\b(?:settled?|decided?|decision|conclu(?:de[ds]?|sions?)|discuss(?:ed|ion)?|agreed?|said|say|told|tell|talk(?:ed|ing)?|"
-    r"mention(?:ed)?|things?|stuff|topics?|points?|details?|answers?|repl(?:y|ies)|conversations?|chats?|"
-    r"(?:first|second|third|last) (?:point|one|item)|we|us|you|me|i|did|do|was|is|about|the|what|which|that|of|on)\b|"
-    r"第[一二三四五六七八九十\d]+[点个条步项]|结论|内容|事情|话题|那件事|定下来|决定|什么|怎么|哪些",
+    r"\b(?:settled?|decided?|decision|conclu(?:de[ds]?|sions?)|discuss(?:ed|ion)?|agreed?|said|say|told|tell|"
+    r"talk(?:ed|ing)?|mention(?:ed)?|things?|stuff|topics?|points?|details?|answers?|repl(?:y|ies)|"
+    r"conversations?|chats?|(?:first|second|third|last) (?:point|one|item))\b|"
+    r"\b(?:we|us|you|me|i|our|my|your|did|do|was|is|about|during|remember|the|what|which|that|of|on)\b|"
+    r"第[一二三四五六七八九十\d]+[点个条步项]|对话|聊天|会话|结论|内容|事情|话题|那件事|定下来|决定|什么|怎么|哪些",
     re.IGNORECASE,
 )
 

@@ -43,6 +43,8 @@ _WHAT_YOU_SAID = re.compile(
     re.IGNORECASE,
 )
 
+_READ_WHOLE = frozenset({TemporalIntent.NONE, TemporalIntent.TIME_RANGE})
+
 
 @dataclass(frozen=True, slots=True)
 class QueryFeatures:
@@ -51,17 +53,26 @@ class QueryFeatures:
     Attributes:
         text: the words to match, as given to the index (`SearchQuery.text`).
         asked: the question as asked, for names, language and kind; `text` where it is "".
+        sentence: the question as asked if it is to be embedded whole; "" embeds `text`. An encoder of sentences reads
+            a whole question better than the words left of it (LoCoMo R@5 .746 against .731), but 上次 or "last time"
+            in it would pull towards messages that say such words.
         start, end: period that the question names, half-open; None is open.
     """
 
     text: str
     asked: str = ""
+    sentence: str = ""
     start: datetime | None = None
     end: datetime | None = None
 
     @property
     def words(self) -> str:
         return self.asked or self.text
+
+    @property
+    def meaning(self) -> str:
+        """What to embed."""
+        return self.sentence or self.text
 
 
 def features_of(resolution: Resolution) -> QueryFeatures:
@@ -71,6 +82,7 @@ def features_of(resolution: Resolution) -> QueryFeatures:
     return QueryFeatures(
         text=resolution.search_text,
         asked=resolution.query,
+        sentence=resolution.query if temporal.intent in _READ_WHOLE else "",
         start=temporal.start if named else None,
         end=temporal.end if named else None,
     )

@@ -47,7 +47,7 @@ class Items:
         self, question: Question, features: QueryFeatures, kinds: tuple[DocumentKind, ...], answer: Answer
     ) -> tuple[Ranked, ...]:
         asked = bool(question.trace.vectors)
-        vector = self._searcher.embed(features.text, question.trace) if asked else None
+        vector = self._searcher.embed(features.meaning, question.trace) if asked else None
         temporal = question.resolution.temporal
         ranged = answer.selection is not None and temporal.intent is TemporalIntent.TIME_RANGE
         where = DocumentFilter(
