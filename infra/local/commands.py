@@ -137,7 +137,9 @@ def _start(folder: Folder, options: argparse.Namespace) -> tuple[LocalService, C
     service = LocalService(folder, stack, parameters=_parameters(options, stack))
     from engram.bootstrap import services
 
-    return service, credentials(folder, stack.name, services().api_keys)
+    known = credentials(folder, stack.name, services().api_keys)
+    service.warm(known.business_id)
+    return service, known
 
 
 def _stack(folder: Folder, options: argparse.Namespace) -> Stack:

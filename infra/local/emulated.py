@@ -5,7 +5,6 @@ Both come as Python packages in an environment of their own (`.venv-emulator`), 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,7 +37,6 @@ class EmulatedStack:
     name = "emulated"
 
     def __init__(self, folder: Folder) -> None:
-        self._folder = folder
         aws_port, cache_port = free_port(), free_port()
         self._url = f"http://127.0.0.1:{aws_port}"
         self._children = [_aws(folder, aws_port), _valkey(folder, cache_port)]
@@ -58,7 +56,6 @@ class EmulatedStack:
             FIELDS["cache_url"]: f"redis://127.0.0.1:{cache_port}",
             FIELDS["cache_iam_user"]: "",
         }
-        folder.write_private(folder.environment_file, json.dumps(self.environment))
 
     def prepare(self, resources: Mapping[str, Any]) -> None:
         """Makes the resources that are not there yet."""
@@ -69,7 +66,6 @@ class EmulatedStack:
         return SqsSource(self.physical[queue], client=self._client("sqs"))
 
     def stop(self) -> None:
-        self._folder.environment_file.unlink(missing_ok=True)
         for child in self._children:
             child.stop()
 

@@ -29,7 +29,7 @@ class Folder:
 
     @property
     def environment_file(self) -> Path:
-        """How a running emulated stack is reached by commands beside it."""
+        """How commands beside a running service reach its parts."""
         return self.path / "environment.json"
 
     @property

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sys
+import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,6 +25,7 @@ TEMPLATE = ROOT / "template.yaml"
 HOST = "127.0.0.1"
 REGION = "us-east-1"
 _REQUEST_THREADS = 16
+_FIRST_WORDS = "上次 the last time"
 
 
 class Stack(Protocol):
@@ -54,7 +57,7 @@ class LocalService:
         self.stack = stack
         self.declared = read_service(TEMPLATE, parameters=parameters, physical=_names(stack))
         stack.prepare(self.declared.resources)
-        _set_environment(self.declared, stack)
+        folder.write_private(folder.environment_file, json.dumps(_set_environment(self.declared, stack)))
         functions = {
             name: LoadedFunction(function, root=ROOT, region=REGION)
             for name, function in self.declared.functions.items()
@@ -77,7 +80,22 @@ class LocalService:
             for schedule in self.declared.schedules
         ]
 
+    def warm(self, business_id: str) -> None:
+        """Loads what the first requests would wait for: on AWS a cold start, here a part of starting."""
+        from engram.bootstrap import services
+        from engram.resolve.models import ResolveContext
+        from engram.text.tokens import count_tokens
+
+        one = services()
+        _ = (one.context, one.recall, one.ingestion, one.extractor)
+        one.resolvers.current(business_id).resolve(_FIRST_WORDS, ResolveContext(now=one.clock()))
+        if one.embedder is not None:
+            one.embedder.embed([_FIRST_WORDS], "query")
+        count_tokens(_FIRST_WORDS)
+
     def start(self) -> None:
+        """Starts working. What a killed process left unfinished is sent to the queue again, beside new requests."""
+        threading.Thread(target=_resume, name="resume", daemon=True).start()
         for worker in self._workers:
             worker.start()
         for scheduler in self._schedulers:
@@ -89,7 +107,14 @@ class LocalService:
         for worker in self._workers:
             worker.stop()
         self._executor.shutdown(wait=False, cancel_futures=True)
+        self.folder.environment_file.unlink(missing_ok=True)
         self.stack.stop()
+
+
+def _resume() -> None:
+    from engram.bootstrap import services
+
+    services().sweep.resume()
 
 
 def _names(stack: Stack) -> dict[str, str]:
@@ -97,12 +122,16 @@ def _names(stack: Stack) -> dict[str, str]:
     return pseudo | dict(stack.physical)
 
 
-def _set_environment(declared: Service, stack: Stack) -> None:
-    """The template's variables, under what the caller has set for this run, under what the stack needs."""
+def _set_environment(declared: Service, stack: Stack) -> dict[str, str]:
+    """The template's variables, under what the caller has set for this run, under what the stack needs.
+
+    Returns those of them that a command beside this process needs to reach the same parts.
+    """
     for name, value in declared.environment.items():
         os.environ.setdefault(name, value)
     os.environ.update(stack.environment)
     os.environ["TIKTOKEN_CACHE_DIR"] = str(unpack(ROOT / "build" / "vocabulary"))
+    return {name: os.environ[name] for name in {*declared.environment, *stack.environment}}
 
 
 def listen(port: int) -> socket.socket:

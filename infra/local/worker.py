@@ -76,7 +76,7 @@ class QueueWorker:
 
 
 class Scheduler:
-    """Calls a function every so many seconds, and once at the start."""
+    """Calls a function every so many seconds."""
 
     def __init__(self, call: Callable[[dict[str, Any]], Any], *, seconds: float, region: str) -> None:
         self._call = call
@@ -93,8 +93,6 @@ class Scheduler:
         self._thread.join(_STOP_SECONDS)
 
     def _run(self) -> None:
-        while True:
+        while not self._stopping.wait(self._seconds):
             with contextlib.suppress(FunctionError):  # said on standard error; the next round tries again
                 self._call(schedule_event(self._region))
-            if self._stopping.wait(self._seconds):
-                return

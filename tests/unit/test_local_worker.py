@@ -105,7 +105,7 @@ def test_a_record_looks_like_one_of_an_event_source_mapping():
     assert extractor.batches == []
 
 
-def test_the_schedule_calls_at_once_and_again_and_survives_a_failure():
+def test_the_schedule_calls_again_and_again_and_survives_a_failure():
     calls = []
 
     def sweep(event):

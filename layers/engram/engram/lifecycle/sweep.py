@@ -68,6 +68,13 @@ class Sweep:
         log("swept", count=swept.resent + swept.flushed + swept.repaired)
         return swept
 
+    def resume(self) -> int:
+        """Sends everything unfinished again, however young: for a process that starts with an empty queue.
+
+        Returns how many.
+        """
+        return self._resend(self._clock() + self._stale_after)
+
     def _resend(self, now: datetime) -> int:
         resent = 0
         for scope, operation in self._operations.unfinished(before=now - self._stale_after):
