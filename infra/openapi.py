@@ -21,6 +21,7 @@ from pydantic.json_schema import models_json_schema
 
 from engram import __version__
 from engram.access.scopes import needed_by
+from engram.api.described import models_of
 from infra.local.functions import load_module
 from infra.local.template import Service, read_service
 
@@ -104,9 +105,9 @@ def _query_parameters(model: type[BaseModel]) -> list[dict[str, Any]]:
 
 
 def _decoded(route: Callable[..., Any]) -> dict[str, type[BaseModel]]:
-    """The models that a route's code decodes its request with: `body_of(app, Model)`, `query_of(app, Model)`."""
+    """The models that a route decodes with (`body_of(app, Model)`, `query_of(app, Model)`) or is described by."""
     inner = inspect.unwrap(route)
-    found: dict[str, type[BaseModel]] = {}
+    found: dict[str, type[BaseModel]] = models_of(inner)
     for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(inner)))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _DECODERS:
             model = node.args[1]

@@ -113,6 +113,17 @@ def test_a_body_that_is_no_object_is_refused(body):
         from_json(body)
 
 
+def test_the_description_names_exactly_what_is_decoded_with_the_same_defaults():
+    from engram.api.context_schemas import ContextBody, ContextQuery
+    from engram.context.request import _JSON, _QUERY
+
+    assert set(ContextQuery.model_fields) == set(_QUERY)
+    assert set(ContextBody.model_fields) == set(_JSON)
+    described = ContextBody().model_dump(exclude_none=True)
+    assert from_json(described) == ContextRequest()
+    assert from_json({name: value for name, value in described.items() if value != []}) == ContextRequest()
+
+
 names = st.sampled_from(
     [
         "max_token_size",

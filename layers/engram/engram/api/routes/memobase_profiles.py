@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from engram.api.described import described
 from engram.api.http import body_of, query_values
 from engram.api.memobase import MemobaseApp, Noted, enveloped, user_scope
 from engram.api.memobase_schemas import MAX_TOP_K, ProfileBody, TextImportBody
@@ -23,6 +24,7 @@ def declare(app: MemobaseApp) -> None:
 
     @app.get("/api/v1/users/profile/<user_id>")
     @enveloped
+    @described(query="engram.api.context_schemas:ProfileReadQuery")
     def get_profile(user_id: str) -> Noted:
         scope = user_scope(app, user_id)
         query = profile_query(query_values(app))
