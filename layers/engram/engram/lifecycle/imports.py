@@ -107,19 +107,22 @@ class ImportService:
 
     def run(self, scope: Scope, operation: Operation) -> Operation:
         """Takes lines until done or until the delivery's time is up. Raises Unavailable or Throttled."""
-        data = self._blobs.get(scope, _blob(operation.operation_id))
-        if data is None:
-            raise Conflict("the lines of this import are no longer kept", code="IMPORT_LOST")
         progress = _Progress(**operation.arguments.get(_PROGRESS, {}))
         total = int((operation.result or {})["lines"])
         watch = Stopwatch()
-        for chunk in _chunks(data, progress.line):
+        for chunk in self._lines(scope, operation, progress.line) if progress.line < total else ():
             self._take(scope, operation, chunk, progress)
             operation = self._note(scope, operation, progress)
             if watch.ms() > self._delivery_ms and progress.line < total:
                 self._ingestion.send(scope, operation.operation_id)
                 return operation
         return self._await_parts(scope, operation, progress)
+
+    def _lines(self, scope: Scope, operation: Operation, done: int) -> Iterator[list[tuple[int, bytes]]]:
+        data = self._blobs.get(scope, _blob(operation.operation_id))
+        if data is None:
+            raise Conflict("the lines of this import are no longer kept", code="IMPORT_LOST")
+        return _chunks(data, done)
 
     def _take(self, scope: Scope, operation: Operation, chunk: list[tuple[int, bytes]], progress: _Progress) -> None:
         """Deals with some lines. Rows that follow each other are committed together."""
@@ -155,7 +158,7 @@ class ImportService:
                 self._restoring.user(line, asked_at=asked_at)
             case MessagesLine():
                 request = self._missing(line) if line.exported else line.request
-                if request.messages:
+                if request.messages or not line.request.messages:
                     parent = operation.operation_id
                     accepted = self._ingestion.accept(line.scope, request, asked_at=asked_at, parent=parent)
                     return [accepted.operation_id]
@@ -199,10 +202,11 @@ class ImportService:
             ended=progress.ended,
             failed=progress.failed_parts,
         )
+        moved = found.row > progress.row
         progress.row, progress.ended, progress.failed_parts = found.row, found.ended, found.failed
         progress.partly = found.partly
         if not found.done:
-            return self._note(scope, operation, progress)
+            return self._note(scope, operation, progress) if moved else operation
         now = self._clock()
         ended = self._operations.change(
             scope,

@@ -115,6 +115,8 @@ class Rebuild:
         if found.done:
             self._children.forget(scope.business_id, operation.operation_id)
             return self._end(scope, operation, result)
+        if found.row == int(held.get("row", 0)):
+            return operation
         counts = {"row": found.row, "ended": found.ended, "failed": found.failed}
         return self._note(scope, operation, counts, result)
 
