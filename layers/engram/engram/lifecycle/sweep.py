@@ -6,14 +6,17 @@ The table is the truth about work: an operation that is not final is work to do,
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import islice
 
 from engram.domain.clock import Clock, to_text
-from engram.domain.errors import EngramError, NotFound
+from engram.domain.errors import ConditionFailed, EngramError, NotFound
 from engram.domain.ids import derived_id
 from engram.domain.models import OperationStatus
 from engram.domain.scope import Scope
+from engram.domain.table import Put, VersionIs
 from engram.ingestion.service import IngestionService
 from engram.observability import log
 from engram.ports import Table
@@ -22,6 +25,8 @@ from engram.store.operations import Operations
 from engram.store.reader import Reader
 
 _PAGE = 500
+_MAX_RESENT = 20_000
+"""Operations of one pass: what a function has the time for. The next pass goes on with the oldest left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,8 @@ class Sweep:
 
     def _resend(self, now: datetime) -> int:
         resent = 0
-        for scope, operation in self._operations.unfinished(before=now - self._stale_after):
+        stale = self._operations.unfinished(before=now - self._stale_after)
+        for scope, operation in islice(stale, _MAX_RESENT):
             try:
                 # Touching it first keeps a long queue from being filled with copies at every pass.
                 touched = self._operations.change(scope, operation.operation_id, lambda one: one)
@@ -118,12 +124,13 @@ class Sweep:
         """A buffer whose distillation failed for good waits an interval more before it is looked at again."""
         later = to_text(now + self._idle)
         rows = list(self._reader.rows(scope, keys.BUFFER))
-        rested = [
-            replace(
+        for row in rows:
+            rested = replace(
                 row,
                 body={**row.body, "due": later},
                 index=keys.buffer_due(scope, later, keys.unescape(row.key.sk.removeprefix(keys.BUFFER))),
+                version=row.version + 1,
             )
-            for row in rows
-        ]
-        self._table.write(rested)
+            # Distilled meanwhile: it must not come back.
+            with suppress(ConditionFailed):
+                self._table.transact([Put(rested, VersionIs(row.version))])

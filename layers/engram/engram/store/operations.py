@@ -10,7 +10,7 @@ from engram.domain.clock import Clock, to_text
 from engram.domain.errors import ConditionFailed, NotFound, Throttled
 from engram.domain.models import Operation, OperationStatus
 from engram.domain.scope import Scope
-from engram.domain.table import Absent, Item, Put, VersionIs, Write
+from engram.domain.table import Absent, Item, Key, Put, VersionIs, Write
 from engram.ports import Table
 from engram.store import keys
 from engram.store.items import decode, encode
@@ -90,13 +90,18 @@ class Operations:
             expires_at=int((operation.updated_at + KEPT_AFTER_END).timestamp()) if final else None,
         )
 
-    def unfinished(self, *, before: datetime, limit: int = 500) -> Iterator[tuple[Scope, Operation]]:
-        """Operations not final and unchanged since `before`: lost by the queue, or still waiting in it."""
-        for status in (OperationStatus.ACCEPTED, OperationStatus.RUNNING):
-            page = self._table.query_index(keys.operations_in(status), end=to_text(before), limit=limit)
-            for item in page.items:
-                if item.index is not None:
-                    yield keys.scope_of_listing(item.index.sk), decode(item, Operation)
+    def unfinished(self, *, before: datetime) -> Iterator[tuple[Scope, Operation]]:
+        """Operations not final and unchanged since `before`, oldest first: lost by the queue, or waiting in it."""
+        for status in (OperationStatus.RUNNING, OperationStatus.ACCEPTED):
+            cursor: Key | None = None
+            while True:
+                page = self._table.query_index(keys.operations_in(status), end=to_text(before), cursor=cursor)
+                for item in page.items:
+                    if item.index is not None:
+                        yield keys.scope_of_listing(item.index.sk), decode(item, Operation)
+                cursor = page.cursor
+                if cursor is None:
+                    break
 
     def _existing(self, scope: Scope, operation_id: str) -> Operation:
         found = self.get(scope, operation_id)
