@@ -29,7 +29,7 @@ BATCH = 40
 _IN_FLIGHT = 8
 _WAIT_SECONDS = 120.0
 _WORD = re.compile(r"[\u3400-\u9fff]|[^\W_]+")
-console = Console()
+console = Console(width=132)
 
 
 @dataclass(frozen=True, slots=True)
