@@ -68,12 +68,16 @@ class HotProfiles:
         self._unprojected = unprojected
         self._zone = zone
         self._decoded: OrderedDict[Scope, tuple[bytes, HotProfile]] = OrderedDict()
+        self._at_least: dict[Scope, tuple[int, int]] = {}
+        """What this process could not tell the cache: an older entry is not believed."""
         self._lock = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
 
     def get(self, scope: Scope) -> LoadedProfile:
         """The user's hot profile. One cache round trip on a hit; otherwise the table answers and fills the cache."""
         entry = self._cache.get(scope) if self._cache is not None else None
+        if entry is not None and (entry.epoch, entry.version) < self._at_least.get(scope, (0, 0)):
+            entry = None
         found = self._decode(scope, entry) if entry is not None else None
         return LoadedProfile(found) if found is not None else self._load(scope)
 
@@ -88,10 +92,15 @@ class HotProfiles:
         if self._cache is None:
             return True
         found = self._read(scope)
-        taken = found is None or self._cache.put(scope, found.entry())
-        if not taken:
-            self._unprojected().note(scope)
-        return taken
+        if found is None:
+            return True
+        entry = found.entry()
+        if self._cache.put(scope, entry):
+            self._at_least.pop(scope, None)
+            return True
+        self._at_least[scope] = (entry.epoch, entry.version)
+        self._unprojected().note(scope)
+        return False
 
     def repair(self, limit: int = 200) -> int:
         """Writes through again what the cache did not take; how many it has taken now.
