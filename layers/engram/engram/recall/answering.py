@@ -12,7 +12,7 @@ from datetime import datetime
 from engram.domain.documents import DocumentFilter, DocumentKind
 from engram.domain.models import Conversation, Message, MessageRef
 from engram.domain.scope import Scope
-from engram.recall.conditions import Conditions, Fold, Tier, TypeOf, conditions_of
+from engram.recall.conditions import Conditions, Fold, Tier, TypeOf
 from engram.recall.features import QueryFeatures, features_of
 from engram.recall.fusion import Ranked
 from engram.recall.nearness import SENTENCE, Nearness
@@ -68,6 +68,7 @@ class Question:
 
     scope: Scope
     resolution: Resolution
+    conditions: Conditions
     moment: Moment
     conversations: tuple[Conversation, ...]
     pending: tuple[Message, ...]
@@ -106,24 +107,24 @@ class Answering:
         self._nearness = nearness
 
     def answer(self, question: Question) -> Answer:
-        conditions = conditions_of(question.resolution, question.fold)
-        temporal = question.resolution.temporal
+        temporal, conditions = question.resolution.temporal, question.conditions
         allowed = eligible(question.conversations, temporal, question.moment)
         found = by_conditions(allowed, conditions, question.type_of)
         if _ranks(question.resolution, conditions, found):
-            return self._by_relevance(question, conditions, found)
+            return self._by_relevance(question, found)
         if temporal.intent is TemporalIntent.CURRENT_SESSION or not conditions.any:
             answer = self._of(question, choose(allowed, temporal, conditions, question.moment), {})
         elif decided(found, conditions) and means_one(question.resolution):
             answer = self._of(question, choose(found.conversations, temporal, conditions, question.moment), {})
         else:
-            answer = self._by_words(question, conditions, allowed, found)
+            answer = self._by_words(question, allowed, found)
         return _bounded(answer, temporal, question.moment)
 
-    def _by_relevance(self, question: Question, conditions: Conditions, found: Meeting) -> Answer:
+    def _by_relevance(self, question: Question, found: Meeting) -> Answer:
         """Every conversation is meant and the ranking decides; ids do only where no words match."""
         where = DocumentFilter(kinds=(DocumentKind.MESSAGE,))
-        ranked = self._ranked(question, features_of(question.resolution), where).ranked
+        features = replace(features_of(question.resolution), sentence=question.resolution.query)
+        ranked = self._ranked(question, features, where).ranked
         floor = self._searcher.floor
         fresh = _fresh(question, question.resolution.search_text, where)
         relevance = {ref_of(one.document): one.relevance for one in ranked[:HEAD]} | fresh
@@ -135,11 +136,9 @@ class Answering:
             return self._of(question, Selection(tuple(reversed(found.conversations))), _scaled(ranked))
         return Answer()
 
-    def _by_words(
-        self, question: Question, conditions: Conditions, allowed: Sequence[Conversation], found: Meeting
-    ) -> Answer:
+    def _by_words(self, question: Question, allowed: Sequence[Conversation], found: Meeting) -> Answer:
         """Ids do not settle it: the words that are left decide among the conversations that are still possible."""
-        temporal = question.resolution.temporal
+        temporal, conditions = question.resolution.temporal, question.conditions
         ranged = temporal.intent is TemporalIntent.TIME_RANGE
         floor = self._searcher.floor * (IN_RANGE if ranged else 1.0)
         base = found.conversations or without_contradiction(allowed, conditions, question.type_of)

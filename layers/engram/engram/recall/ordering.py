@@ -22,7 +22,7 @@ def ordered(
     parts = {one.ref: one.hit.parts for one, _ in confirmed if one.hit is not None and request.explain}
     if answer.whole:
         in_order = sorted(messages.values(), key=lambda one: (one.conversation_id, one.seq))
-        within = scores_within(in_order, question.resolution.search_text, fold=question.fold, priors=answer.scores)
+        within = scores_within(in_order, question.conditions.search_text, fold=question.fold, priors=answer.scores)
         # Chosen by what it is about: the words only order it.
         scores = within if answer.text else {ref: (1 + score) / 2 for ref, score in within.items()}
     else:

@@ -26,7 +26,7 @@ from engram.recall.bundle import (
     SupportStatus,
 )
 from engram.recall.carrying import carried_over
-from engram.recall.conditions import Conditions, conditions_of
+from engram.recall.conditions import conditions_of
 from engram.recall.fusion import Ranked
 from engram.recall.items import Items, cited, gist_keys, items_of, limits_items, memory_ids
 from engram.recall.nearness import Nearness
@@ -157,9 +157,11 @@ class RecallService:
         catalogue = resolver.catalogue
         context = self._context(request, now)
         current = current_conversation(opening.conversations, opening.current_id, now=now, gap=gap)
+        resolution = self._resolution(request, resolver, as_of)
         return Question(
             scope=scope,
-            resolution=self._resolution(request, resolver, as_of),
+            resolution=resolution,
+            conditions=conditions_of(resolution, fold),
             moment=Moment(now, request.now is not None, request.session_id, current),
             conversations=with_pending(
                 opening.conversations, opening.pending, lambda new: resolver.subjects(new[-MAX_LINKED:], context)
@@ -258,16 +260,15 @@ class RecallService:
         catalogue: Catalogue,
         as_of: datetime,
     ) -> RecallBundle:
-        conditions = conditions_of(question.resolution, question.fold)
         references = references_of(
             answer,
             verified.evidence,
             question.conversations,
-            conditions,
+            question.conditions,
             catalogue,
             question.resolution.temporal.intent,
         )
-        support = self._support(question, answer, verified, conditions)
+        support = self._support(question, answer, verified)
         trace = question.trace
         query_id = self._new_id()
         explain = {"trace": question.resolution.trace, "dropped": dict(verified.dropped.counts)}
@@ -286,13 +287,11 @@ class RecallService:
             explain=explain if request.explain else None,
         )
 
-    def _support(
-        self, question: Question, answer: Answer, verified: _Verified, conditions: Conditions
-    ) -> SupportStatus:
+    def _support(self, question: Question, answer: Answer, verified: _Verified) -> SupportStatus:
         if not question.conversations and not self._reads.has_items(question.scope):
             return SupportStatus.EMPTY
         chosen = answer.selection.conversations if answer.selection else ()
         relevant = answer.text.union(one.conversation_id for one in chosen)
         shown = {one.conversation_id for one in verified.evidence} & relevant
         behind = [one for one in question.conversations if one.conversation_id in shown]
-        return support_of(answer, conditions, behind, found=bool(verified.evidence or verified.items))
+        return support_of(answer, question.conditions, behind, found=bool(verified.evidence or verified.items))
