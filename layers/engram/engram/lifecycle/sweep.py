@@ -78,7 +78,8 @@ class Sweep:
 
         Returns how many.
         """
-        return self._resend(self._clock() + self._stale_after)
+        soon = timedelta(seconds=1)  # what was changed this very moment is unfinished too
+        return self._resend(self._clock() + self._stale_after + soon)
 
     def _resend(self, now: datetime) -> int:
         resent = 0
