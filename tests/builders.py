@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from engram.bootstrap import Services
-from engram.domain.models import Role
+from engram.domain.ids import content_hash
+from engram.domain.models import Event, Gist, MemoryItem, Message, ProfileSlot, Role
 from engram.domain.scope import Scope
+from engram.extraction.accept import accept
+from engram.extraction.merge import MergeResult, Present, merge
+from engram.extraction.models import Distillation, DistillationRequest
 from engram.ingestion.models import IncomingMessage, IngestionRequest
+from engram.ports import Distiller
+from engram.profile.config import ProfileConfig, taxonomy_of
+from engram.profile.taxonomy import Taxonomy
 from engram.recall.bundle import RecallBundle
 from engram.recall.request import RecallRequest
 from engram.settings import Settings
@@ -84,3 +92,80 @@ def moment(at: str) -> datetime:
     """`01-05 10:00` in 2026, UTC; `2025-01-05 10:00` in another year."""
     text = at if at[:2] == "20" and at[4] == "-" else f"2026-{at}"
     return datetime.strptime(text, "%Y-%m-%d %H:%M").replace(tzinfo=UTC)
+
+
+def said(
+    text: str,
+    *,
+    role: Role = Role.USER,
+    at: datetime = datetime(2026, 3, 2, 9, 0, tzinfo=UTC),
+    message_id: str = "m1",
+    seq: int = 0,
+) -> Message:
+    """One message; 2 March 2026 is a Monday."""
+    return Message(message_id, "c1", "s1", seq, role, text, content_hash(text.encode("utf-8", "replace").decode()), at)
+
+
+def batch(
+    *messages: str | Message,
+    slots: Sequence[ProfileSlot] = (),
+    taxonomy: Taxonomy | None = None,
+    language: str = "en",
+    timezone: str = "UTC",
+) -> DistillationRequest:
+    """A batch to distil; texts become user messages m1, m2, … a minute apart."""
+    made = tuple(
+        one if isinstance(one, Message) else said(one, message_id=f"m{place + 1}", seq=place)
+        for place, one in enumerate(messages)
+    )
+    known = taxonomy or taxonomy_of(ProfileConfig(), ProfileConfig(), language=language)
+    return DistillationRequest(made, tuple(slots), known, ("TRAVEL_GUIDE",), timezone, language)
+
+
+class Profile:
+    """What is known about one user while batches are distilled one after the other, as the write path does it."""
+
+    def __init__(self, distiller: Distiller, *, language: str = "en", taxonomy: Taxonomy | None = None) -> None:
+        self.distiller = distiller
+        self.language = language
+        self.taxonomy = taxonomy
+        self.slots: dict[str, ProfileSlot] = {}
+        self.items: dict[str, MemoryItem] = {}
+        self.closed: list[MemoryItem] = []
+        self.events: list[Event] = []
+        self.gists: list[Gist] = []
+        self._batches = 0
+
+    def hears(self, *messages: str | Message, day: int = 1, now: datetime | None = None) -> MergeResult:
+        """Distils, accepts and merges one batch said on that day of March 2026."""
+        self._batches += 1
+        at = datetime(2026, 3, day, 9, 0, tzinfo=UTC)
+        made = [
+            one if isinstance(one, Message) else said(one, at=at, message_id=f"b{self._batches}m{place}", seq=place)
+            for place, one in enumerate(messages)
+        ]
+        request = batch(*made, slots=tuple(self.slots.values()), taxonomy=self.taxonomy, language=self.language)
+        return self.takes(self.distiller.distil(request), request, now=now or at)
+
+    def takes(self, distillation: Distillation, request: DistillationRequest, *, now: datetime) -> MergeResult:
+        """Accepts and merges a distillation."""
+        result = merge(
+            accept(distillation, request),
+            Present(tuple(self.slots.values()), tuple(self.items.values())),
+            operation_id=f"operation-{self._batches}",
+            now=now,
+            count_tokens=lambda text: len(text.encode()) // 3 + 1,
+            taxonomy=request.taxonomy,
+        )
+        self.slots |= {slot.id: slot for slot in result.slot_puts}
+        self.items |= {item.id: item for item in result.item_puts}
+        self.slots = {one: slot for one, slot in self.slots.items() if one not in result.slot_deletes}
+        self.items = {one: item for one, item in self.items.items() if one not in result.item_deletes}
+        self.closed += result.closed_items
+        self.events += [result.event] if result.event else []
+        self.gists += result.gists
+        return result
+
+    def says(self) -> dict[str, str]:
+        """`topic::sub_topic` to content."""
+        return {f"{slot.topic}::{slot.sub_topic}": slot.content for slot in self.slots.values()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from engram.ports import Table
 from infra.local.opensearch.assembly import PartsMissing
 from infra.local.opensearch.node import LocalNode
 from tests.builders import MovableClock
+from tests.model_server import ModelServer, model_server
 from tests.servers import EMULATOR_CREDENTIALS, aws_emulator, free_port
 
 REGION = EMULATOR_CREDENTIALS["AWS_DEFAULT_REGION"]
@@ -57,6 +59,30 @@ def dynamo_name(aws: str) -> str:
         ],
     )
     return name
+
+
+@pytest.fixture(scope="session")
+def running_models() -> Iterator[ModelServer]:
+    with pytest.MonkeyPatch.context() as patch, model_server() as state:
+        for name, value in EMULATOR_CREDENTIALS.items():
+            patch.setenv(name, value)
+        yield state
+
+
+@pytest.fixture
+def models(running_models: ModelServer) -> ModelServer:
+    """A server that behaves as the test scripts it."""
+    running_models.refuses = set()
+    running_models.requests = []
+    return running_models
+
+
+@cache
+def bedrock_client(url: str) -> LazyClient:
+    """Waits briefly and tries twice, as the adapters ask of their client."""
+    return LazyClient(
+        "bedrock-runtime", region=REGION, endpoint_url=url, connect_timeout=0.5, read_timeout=0.6, attempts=2
+    )
 
 
 @pytest.fixture(scope="session")

@@ -136,10 +136,14 @@ class BedrockEmbedder:
     def _batch(self, texts: list[str], purpose: Purpose) -> list[list[float]]:
         if "cohere" in self._model:
             answer = self._invoke(self._cohere(texts, purpose))
-            embeddings = answer.get("embeddings", [])
-            return list(embeddings["float"] if isinstance(embeddings, dict) else embeddings)
-        answer = self._invoke({"inputText": texts[0], "dimensions": self.dimension, "normalize": True})
-        return [answer.get("embedding", [])]
+            embeddings = answer.get("embeddings")
+            found = embeddings.get("float") if isinstance(embeddings, dict) else embeddings
+        else:
+            answer = self._invoke({"inputText": texts[0], "dimensions": self.dimension, "normalize": True})
+            found = [answer.get("embedding")]
+        if not isinstance(found, list) or not all(isinstance(numbers, list) for numbers in found):
+            raise ModelFailure("the embedder's answer holds no embeddings")
+        return found
 
     def _cohere(self, texts: list[str], purpose: Purpose) -> dict[str, Any]:
         body: dict[str, Any] = {

@@ -139,7 +139,7 @@ class JsonClient:
 
     def _bytes(self, response: BaseHTTPResponse, deadline: float) -> bytes:
         pieces = bytearray()
-        for piece in response.stream(_CHUNK, decode_content=True):
+        while piece := response.read1(_CHUNK, decode_content=True):
             pieces += piece
             if len(pieces) > MAX_ANSWER_BYTES:
                 response.close()

@@ -27,6 +27,7 @@ from engram.profile.taxonomy import Taxonomy, attribute_unify
 MAX_CONTENT_CHARACTERS = 2_000
 MAX_NAME_CHARACTERS = 128
 MAX_MENTIONS = 64
+_MAX_PLACES = 100
 _EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 _FURTHEST = timedelta(days=366 * 30)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -269,11 +270,9 @@ class _Examiner:
         quote = citation.quote.strip()
         if message is None or message.hidden or not quote:
             return None
-        starts = [match.start() for match in re.finditer(re.escape(quote), message.content)]
-        if not starts:
+        start = self._place(message, quote)
+        if start < 0:
             return None
-        own = [start for start in starts if self._of(message).is_own(start, start + len(quote))]
-        start = (own or starts)[0]
         return message, Evidence(
             message.message_id,
             message.conversation_id,
@@ -283,6 +282,17 @@ class _Examiner:
             start,
             start + len(quote),
         )
+
+    def _place(self, message: Message, quote: str) -> int:
+        """Where the quote first stands in the author's own words, else where it first stands, else -1."""
+        first = start = message.content.find(quote)
+        for _ in range(_MAX_PLACES):
+            if start < 0 or self._of(message).is_own(start, start + len(quote)):
+                break
+            start = message.content.find(quote, start + 1)
+        else:
+            return first
+        return start if start >= 0 else first
 
     def _is_own(self, message: Message, evidence: Evidence) -> bool:
         return message.role is not Role.USER or self._of(message).is_own(evidence.start, evidence.end)

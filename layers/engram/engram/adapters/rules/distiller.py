@@ -26,6 +26,7 @@ from engram.extraction.provenance import provenance_of
 _GRAMMARS: dict[str, Grammar] = {"en": english.GRAMMAR, "zh": chinese.GRAMMAR}
 MAX_CHARACTERS = 20_000
 """Of one message: beyond it, it is a document and not somebody talking about themselves."""
+MAX_CLAUSES = 400
 MAX_SUMMARY_GISTS = 3
 
 
@@ -69,13 +70,13 @@ class _Batch:
         provenance = provenance_of(text, extra_markers=BLOCK_MARKERS)
         if provenance.instructs:
             self.flagged.append(message.message_id)
-        clauses = clauses_of(text, provenance)
+        clauses = clauses_of(text, provenance)[:MAX_CLAUSES]
         said = message.created_at.astimezone(self._zone).date()
         statements = [with_since(one, text, said, self._zone) for one in read(clauses, _GRAMMARS, text)]
         planned = list(plans(clauses, message, self._zone))
         wished = list(_wishes(clauses, text))
-        self.slots += self._writer.changes(message, [*statements, *planned, *wished])
-        self.items += items_about_others(clauses, message)
+        self.slots += dict.fromkeys(self._writer.changes(message, [*statements, *planned, *wished]))
+        self.items += dict.fromkeys(items_about_others(clauses, message))
         self.gists += gists(sentences_of(text), clauses, message, self._zone)
         self.own_words += [text[clause.start : clause.end] for clause in clauses if clause.asserted]
         self.planned += [plan.content for plan in planned if plan.holds]
