@@ -151,7 +151,7 @@ class Profile:
         """Accepts and merges a distillation."""
         result = merge(
             accept(distillation, request),
-            Present(tuple(self.slots.values()), tuple(self.items.values())),
+            Present(tuple(self.slots.values()), tuple(self.items.values()), tuple(reversed(self.gists))),
             operation_id=f"operation-{self._batches}",
             now=now,
             count_tokens=lambda text: len(text.encode()) // 3 + 1,
@@ -163,7 +163,8 @@ class Profile:
         self.items = {one: item for one, item in self.items.items() if one not in result.item_deletes}
         self.closed += result.closed_items
         self.events += [result.event] if result.event else []
-        self.gists += result.gists
+        written = {gist.id: gist for gist in result.gists}
+        self.gists = [written.pop(gist.id, gist) for gist in self.gists] + list(written.values())
         return result
 
     def says(self) -> dict[str, str]:

@@ -37,6 +37,8 @@ from engram.store.reader import Reader
 _ATTEMPTS = 10
 TAKEN = "taken_buffers"
 DONE_PARTS = "done_parts"
+KNOWN_GISTS = 200
+"""Newest gists that a batch is compared with, so that what is said again is not told again."""
 CHANGED = "changed"
 
 
@@ -135,7 +137,7 @@ class DistilStage:
         request = self._request(scope, messages, rules)
         distillation = self._answer(scope, draft, request)
         for _ in range(_ATTEMPTS):
-            profile = self._reader.profile(scope, gists=1)
+            profile = self._reader.profile(scope, gists=KNOWN_GISTS)
             if profile.user is None:
                 return operation
             now = self._clock()
@@ -149,7 +151,7 @@ class DistilStage:
             accepted = accept(distillation, request)
             merged = merge(
                 accepted,
-                Present(slots=profile.slots, items=self._reader.memory_items(scope)),
+                Present(profile.slots, self._reader.memory_items(scope), profile.gists),
                 operation_id=derived_id("part", operation.operation_id, number),
                 now=now,
                 count_tokens=self._count_tokens,

@@ -44,6 +44,8 @@ class ItemBook:
         self._made = 0
         self._touched: set[str] = set()
         self._deleted: set[str] = set()
+        self._repeated: set[Evidence] = set()
+        self._new: set[Evidence] = set()
         self.closed: list[MemoryItem] = []
 
     def about(self, about: About) -> list[MemoryItem]:
@@ -59,8 +61,14 @@ class ItemBook:
         """Current items that speak of `value`; all of them for an empty value."""
         return [item for item in self.about(about) if same_thing(value, item.content)]
 
+    def only_repeats(self, evidence: Iterable[Evidence]) -> bool:
+        """Whether these words said things again, and nothing new."""
+        spans = tuple(evidence)
+        return _any_overlap(spans, self._repeated) and not _any_overlap(spans, self._new)
+
     def support(self, item: MemoryItem, evidence: tuple[Evidence, ...], at: datetime) -> None:
         """The same said again: more evidence, no new version."""
+        self._repeated.update(evidence)
         united = with_evidence(item.evidence, evidence)
         if united != item.evidence or at < item.valid_from:
             self._keep(
@@ -79,6 +87,7 @@ class ItemBook:
         predecessor: MemoryItem | None = None,
     ) -> MemoryItem:
         """A new item, or the next version of the one that it replaces."""
+        self._new.update(evidence)
         if predecessor is None:
             item = MemoryItem(
                 self._new_id(),
@@ -166,3 +175,10 @@ class ItemBook:
         identifier = derived_id(self._operation_id, "item", self._made)
         self._made += 1
         return identifier
+
+
+def _any_overlap(spans: Iterable[Evidence], others: Iterable[Evidence]) -> bool:
+    known = tuple(others)
+    return any(
+        one.ref == other.ref and one.start < other.end and other.start < one.end for one in spans for other in known
+    )

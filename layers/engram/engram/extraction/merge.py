@@ -6,18 +6,18 @@ Pure: the same rows on the same profile give the same changes, with ids that fol
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import datetime
 
-from engram.context.lines import gist_line
 from engram.domain.ids import derived_id
 from engram.domain.models import Event, Evidence, Gist, MemoryItem, ProfileDelta, ProfileSlot
 from engram.extraction.accept import Accepted, AcceptedChange, AcceptedItem, Dropped
 from engram.extraction.cardinality import holds_one
 from engram.extraction.elements import same, same_thing
+from engram.extraction.gist_book import GistBook
 from engram.extraction.item_book import About, ItemBook, with_evidence
 from engram.extraction.models import SlotAction
-from engram.extraction.shortening import TokenCounter, bounded
+from engram.extraction.shortening import TokenCounter
 from engram.extraction.slot_book import SlotBook
 from engram.profile.taxonomy import Taxonomy
 
@@ -27,10 +27,11 @@ MAX_SUMMARY_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What is known before the batch: all slots of the user and all current memory items."""
+    """What is known before the batch: all slots, all current memory items and the newest gists of the user."""
 
     slots: Sequence[ProfileSlot] = ()
     items: Sequence[MemoryItem] = ()
+    gists: Sequence[Gist] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class MergeResult:
         item_puts: current memory items as they become.
         item_deletes: ids of items that have no current version any more.
         closed_items: versions that stopped being true in this batch, with `valid_until`.
-        event, gists: None and empty when the batch brought nothing.
+        event, gists: None and empty when the batch brought nothing. A gist that was there comes with more evidence.
         dropped: accepted rows that changed nothing, with the reason.
     """
 
@@ -80,7 +81,8 @@ def merge(
     for item in sorted(accepted.items, key=lambda row: row.at):
         merger.item(item)
     slot_puts, slot_deletes, delta = slots.result()
-    event, gists = _event(accepted, delta, operation_id=operation_id, now=now, count_tokens=count_tokens)
+    gists = GistBook(present.gists, items, operation_id=operation_id, now=now, count_tokens=count_tokens)
+    event = _event(accepted, delta, gists, operation_id=operation_id, now=now)
     return MergeResult(
         slot_puts=slot_puts,
         slot_deletes=slot_deletes,
@@ -88,7 +90,7 @@ def merge(
         item_deletes=items.deletes,
         closed_items=tuple(items.closed),
         event=event,
-        gists=gists,
+        gists=gists.puts,
         delta=delta,
         dropped=tuple(merger.dropped),
     )
@@ -214,36 +216,18 @@ class _Merger:
 
 
 def _event(
-    accepted: Accepted,
-    delta: tuple[ProfileDelta, ...],
-    *,
-    operation_id: str,
-    now: datetime,
-    count_tokens: TokenCounter,
-) -> tuple[Event | None, tuple[Gist, ...]]:
-    """The batch's event with its gists; none if nothing happened."""
-    if not accepted.gists and not delta and not accepted.summary:
-        return None, ()
+    accepted: Accepted, delta: tuple[ProfileDelta, ...], gists: GistBook, *, operation_id: str, now: datetime
+) -> Event | None:
+    """The batch's event, with its gists put into the book; none if nothing happened that was not known."""
     event_id = derived_id(operation_id, "event")
-    gists: dict[tuple[str, str], Gist] = {}
     for row in accepted.gists[:MAX_GISTS]:
-        content = bounded(row.draft.content, count_tokens)
-        key = (content, row.draft.happened_at.date().isoformat())
-        if key in gists:
-            gists[key] = replace(gists[key], evidence=with_evidence(gists[key].evidence, row.evidence))
-            continue
-        gists[key] = Gist(
-            derived_id(operation_id, "gist", len(gists)),
-            event_id,
-            content,
-            count_tokens(gist_line(content, row.draft.happened_at, UTC)),
-            row.draft.happened_at,
-            now,
-            evidence=row.evidence,
-        )
+        gists.add(row, event_id=event_id)
+    only_repeated = bool(accepted.gists) and not gists.made
+    if not delta and (only_repeated or not (accepted.gists or accepted.summary)):
+        return None
     cited = [*(row.evidence for row in accepted.gists), *(row.evidence for row in accepted.slots)]
     evidence = tuple(one for each in cited for one in each)
-    event = Event(
+    return Event(
         event_id,
         accepted.summary[:MAX_SUMMARY_CHARACTERS],
         accepted.happened_at,
@@ -251,7 +235,6 @@ def _event(
         now,
         tags=accepted.tags,
         delta=delta,
-        gist_ids=tuple(gist.id for gist in gists.values()),
+        gist_ids=tuple(gist.id for gist in gists.made),
         evidence=with_evidence((), evidence),
     )
-    return event, tuple(gists.values())
