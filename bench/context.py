@@ -75,8 +75,7 @@ def handler_table(folder: Path, times: int) -> Table:
     from tests.http_calls_event import event_of
 
     table = Table(title="handler, in process, real Valkey", title_justify="left")
-    for column in ("", "p50 ms", "p99 ms", "commands", "bytes in", "bytes out"):
-        table.add_column(column, justify="right" if column else "left")
+    _columns(table, "p50 ms", "p99 ms", "commands", "bytes in", "bytes out")
     with started_valkey(folder) as server:
         url = f"redis://127.0.0.1:{server.connection_pool.connection_kwargs['port']}"
         services = Services(Settings(data_dir=str(folder / "data"), cache="valkey", cache_url=url))
@@ -116,8 +115,7 @@ def _traffic(server: Any) -> tuple[int, int, int]:
 def http_table(folder: Path, times: int) -> Table:
     """Over HTTP on one machine, as an application would call it."""
     table = Table(title="over HTTP on one machine", title_justify="left")
-    for column in ("", "clients", "p50 ms", "p99 ms", "requests/s", "against Memobase"):
-        table.add_column(column, justify="right" if column else "left")
+    _columns(table, "clients", "p50 ms", "p99 ms", "requests/s", "against Memobase")
     _serve(table, "embedded", folder / "embedded", {}, times)
     with started_valkey(folder) as server:
         port = server.connection_pool.connection_kwargs["port"]
@@ -162,14 +160,19 @@ def _load(connect: Callable[[], Client], clients: int, times: int) -> tuple[list
 
 def init_table(build: Path, times: int) -> Table:
     table = Table(title="INIT under the runtime interface emulator, built artefacts", title_justify="left")
-    for column in ("", "median ms", "of eager"):
-        table.add_column(column, justify="right" if column else "left")
+    _columns(table, "median ms", "of eager")
     found = init_ms(build, times=times)
     if not found:
         table.add_row(f"not measured: needs {build}, python3.13 and the emulator of aws-sam-cli", "", "")
     for name, ms in found.items():
         table.add_row(name, f"{ms:.0f}", f"{ms / found['everything eager']:.0%}")
     return table
+
+
+def _columns(table: Table, *names: str) -> None:
+    table.add_column("")
+    for name in names:
+        table.add_column(name, justify="right")
 
 
 def _ms(samples: Sequence[float]) -> tuple[str, str]:

@@ -9,6 +9,9 @@ from engram.api.http import entrypoint, resolver
 from engram.api.routes import memobase_blobs, memobase_events, memobase_profiles, memobase_users
 from tests.http_calls_event import event_of
 
+USER = "2f1b6f0e-5c58-4a4e-9a4e-3c8f0f6f8b11"
+OTHER = "3f1b6f0e-5c58-4a4e-9a4e-3c8f0f6f8b12"
+
 
 class MemobaseCalls:
     """Memobase's routes of all functions but the context's, called without a network."""

@@ -21,7 +21,11 @@ _NAMES = ("max_token_size", "prefer_topics", "only_topics", "max_subtopic_size",
 
 def declare(app: MemobaseApp) -> None:
     """Declares the routes on `app`."""
+    _declare_reads(app)
+    _declare_edits(app)
 
+
+def _declare_reads(app: MemobaseApp) -> None:
     @app.get("/api/v1/users/profile/<user_id>")
     @enveloped
     @described(query="engram.api.context_schemas:ProfileReadQuery")
@@ -32,6 +36,8 @@ def declare(app: MemobaseApp) -> None:
         found = services().memobase.profiles.find(scope, query)
         return Noted({"profiles": [slot_view(one) for one in found]}, note)
 
+
+def _declare_edits(app: MemobaseApp) -> None:
     @app.post("/api/v1/users/profile/<user_id>")
     @enveloped
     def add_profile(user_id: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from engram.memobase.views import listed_user_view, user_view
 def declare(app: MemobaseApp) -> None:
     """Declares the routes on `app`."""
     _declare_users(app)
+    _declare_import(app)
     _declare_project(app)
 
 
@@ -48,6 +49,8 @@ def _declare_users(app: MemobaseApp) -> None:
     def delete_user(user_id: str) -> None:
         services().memobase.users.delete(user_scope(app, user_id))
 
+
+def _declare_import(app: MemobaseApp) -> None:
     @app.post("/api/v1/users/import/<user_id>")
     @enveloped
     def import_user(user_id: str) -> dict[str, Any]:
