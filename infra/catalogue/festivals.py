@@ -30,7 +30,7 @@ def dates_of(year: int) -> dict[str, str]:
     dates["qingming"] = terms["清明"].toYmd()
     dates["winter_solstice"] = terms["DONG_ZHI"].toYmd()
     dates["eve"] = Lunar.fromYmd(year, 1, 1).getSolar().next(-1).toYmd()
-    return {name: date for name, date in sorted(dates.items())}
+    return dict(sorted(dates.items()))
 
 
 def main() -> None:

@@ -25,7 +25,8 @@ ENGLISH = re.compile(r"^[A-Z][A-Za-z.' -]{2,30}$")
 JAPANESE = "広沢県浜塩徳桜瀬辺仏済掲戸亜関竜営渓荘郷鶏楽懐"
 """Characters of Japanese spellings, which a Chinese text would not use."""
 TRAVELLED = frozenset(
-    "Venice Florence Geneva Zürich Oxford Cambridge Edinburgh Honolulu Nara Kanazawa Nagoya Phuket Granada Bruges Salzburg "
+    "Venice Florence Geneva Zürich Oxford Cambridge Edinburgh Honolulu Nara Kanazawa Nagoya Phuket Granada "
+    "Bruges Salzburg "
     "Innsbruck Lucerne Interlaken Reykjavík Valencia Naples Verona Dubrovnik Kraków Porto Seville Córdoba Cusco Cancún "
     "Lyon Marseille Strasbourg Bordeaux Siena Bergen Antwerp Ghent Heidelberg Dresden Queenstown Christchurch Hobart "
     "Macau Vientiane Luang_Prabang Siem_Reap Nha_Trang Da_Nang Hội_An Pattaya Galway Avignon Lhasa Zhangjiajie "
@@ -33,7 +34,8 @@ TRAVELLED = frozenset(
 )
 HAN_WRITING = frozenset(("CN", "JP", "KR", "TW"))
 WORDS_TOO = frozenset(
-    "古龙 安康 松山 新港 乔治 图巴 足立 开云 天安 相原 荣市 川口 布达 佩斯 黑山 万博 素里 华城 北海 四平 湖东 开封 日照 百色 自由 大同 白银 来宾 东方 朝阳 三明 清州 清化 巴中".split()
+    "古龙 安康 松山 新港 乔治 图巴 足立 开云 天安 相原 荣市 川口 布达 佩斯 黑山 万博 素里 华城 北海 四平 "
+    "湖东 开封 日照 百色 自由 大同 白银 来宾 东方 朝阳 三明 清州 清化 巴中".split()
 )
 """Chinese names that mean something else more often."""
 AMBIGUOUS_ELSEWHERE = frozenset(("Georgia", "Jordan", "Chad", "Niger", "Man", "Mary", "Of", "Mobile", "Nancy", "Lens"))

@@ -112,12 +112,19 @@ MORE_WORDINGS = {
 
 
 def build_english(folder: Path, source: Path, larger: Path) -> None:
-    """Ordinary English words in lower case, without possessives; words that take a capital are marked with a star."""
+    """English words in lower case, without possessives: `*` marks those that take a capital, `~` the less common."""
     lines = [line.strip() for line in source.read_text("utf-8").splitlines()]
-    words = {line for line in lines if re.fullmatch(r"[a-z]{2,}", line)}
+    words = {line for line in lines if re.fullmatch(r"[a-z]{2,}", line)} | MORE_ENGLISH
     capitals = (line for line in larger.read_text("utf-8").splitlines() if re.fullmatch(r"[A-Z][a-z]{2,}", line))
     names = {line.lower() for line in capitals} - words
-    write(folder, "english.txt", sorted(words | {f"{name}*" for name in names}))
+    rare = {line for line in larger.read_text("utf-8").splitlines() if re.fullmatch(r"[a-z]{5,}", line)} - words - names
+    write(folder, "english.txt", sorted(words | {f"{name}*" for name in names} | {f"{word}~" for word in rare}))
+
+
+MORE_ENGLISH = frozenset(
+    "app apps blog email emails emoji login max min mum nan online podcast selfie smartphone wifi".split()
+)
+"""Ordinary words that the list is too old or too small to hold."""
 
 
 def build_readings(folder: Path) -> None:

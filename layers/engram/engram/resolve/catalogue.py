@@ -43,7 +43,16 @@ class Catalogue:
 
     @cached_property
     def entity_names(self) -> NameTable:
-        return NameTable((name, entity.id) for entity in self.entities.values() for name in names_of(entity))
+        names = [(name, entity.id) for entity in self.entities.values() for name in names_of(entity)]
+        # Ordinary nouns have plurals; proper names do not.
+        nouns = [
+            (f"{name}s", entity.id)
+            for entity in self.entities.values()
+            if entity.type in COMMON_TYPES
+            for name in names_of(entity)
+            if name.isascii() and not name.endswith("s")
+        ]
+        return NameTable([*names, *nouns])
 
     @cached_property
     def topic_names(self) -> NameTable:

@@ -34,6 +34,7 @@ class TopicRules:
             `<type>` stands for a linked entity of that type, `<place>` for any kind of place.
         hints: expressions of which two are needed.
         never: regular expressions over the folded text; words of the topic inside such a match say nothing.
+        yields_to: ids of topics that are meant when both are spoken for (装修预算 is about 装修).
         types: entity types that go with the topic, for telling ambiguous names apart and ambiguous heads.
     """
 
@@ -41,6 +42,7 @@ class TopicRules:
     hints: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    yields_to: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

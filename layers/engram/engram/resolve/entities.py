@@ -14,7 +14,16 @@ from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.resolve.decision import decide, decimal_score, ranked
 from engram.resolve.models import Candidate, Mention
 from engram.resolve.names import inside_longer_name, name_around, unknown_names, unknown_places
-from engram.resolve.sense import TYPE_CUE, Spelling, Surroundings, evidence, needs_evidence, weigh
+from engram.resolve.sense import (
+    TYPE_CUE,
+    Spelling,
+    Surroundings,
+    evidence,
+    needs_evidence,
+    opens_sentence,
+    reads_as_word,
+    weigh,
+)
 from engram.resolve.slips import slips
 from engram.text.normalise import NormalisedText
 from engram.text.segment import on_borders
@@ -143,7 +152,9 @@ def _decide(normalised: NormalisedText, claim: Claim, around: Surroundings) -> M
     strict = spelling if len(kinds) == 1 else replace(spelling, opening=False)
     if all(needs_evidence(t, kind, strict, claim.key) for t, kind in zip(claim.targets, kinds, strict=True)):
         support = evidence(claim.targets, around, place)
-        if max(support.values()) < TYPE_CUE:
+        if max(support.values()) < TYPE_CUE or all(
+            reads_as_word(kind, spelling, normalised.text, place) for kind in kinds
+        ):
             return None
     if len(claim.targets) == 1:
         entity = around.catalogue.entities[claim.targets[0].id]
@@ -193,12 +204,3 @@ def unresolved_names(
         written = normalised.original[first:last]
         mentions.append(Mention(written, first, last, MentionStatus.UNRESOLVED, found_by="unknown"))
     return mentions
-
-
-def opens_sentence(text: str, start: int) -> bool:
-    """Whether a capital letter at `start` says nothing: at the beginning of a sentence, or in a text all in capitals."""
-    before = text[:start].rstrip(" \"'“‘(《")
-    if not before or before[-1] in ".?!。！？:：\n":
-        return True
-    letters = [character for character in text if character.isalpha() and character.isascii()]
-    return len(letters) > 6 and all(character.isupper() for character in letters)

@@ -1,4 +1,4 @@
-"""What of a query is worth searching for: not the time cues, not the polite wrapping, but every entity and topic word."""
+"""What of a query is worth searching for: no time cues, no polite wrapping, but every entity and topic word."""
 
 from __future__ import annotations
 
@@ -13,17 +13,26 @@ from engram.text.segment import words
 Span = tuple[int, int]
 
 _FILLER_HAN = frozenset(
-    "我们 我 你 您 咱们 咱 聊天 聊过 聊 说过 说 讲 提到 提过 提 谈 谈到 给 给我 发 发我 一下 一份 一遍 再 再给 帮 帮我 请 请问 看看 "
-    "的 了 呢 吗 吧 啊 呀 嘛 哦 来着 那个 这个 那 这 那份 那段 那些 这些 是 有 什么 什么时候 怎么 怎样 如何 哪些 哪个 哪 谁 多少 几 个 过 "
-    "还 还记得 记得 记不记得 回忆 想 想要 要 能 能不能 可以 可不可以 请给 告诉 跟 和 与 把 被 让 就是 关于 有关 相关 内容 事 事情 东西 "
-    "里 在 到 叫 出来 出 起来 下 上 都 也 就 后来 讨论 讨论过 推荐 推荐过 问 问过 时候 咱俩 一 些 说好 说好的 拿 找 找出来 翻 翻出来 知道".split()
+    "我们 我 你 您 咱们 咱 聊天 聊过 聊 说过 说 讲 提到 提过 提 谈 谈到 给 给我 发 发我 一下 一份 一遍 再 "
+    "再给 帮 帮我 请 请问 看看 "
+    "的 了 呢 吗 吧 啊 呀 嘛 哦 来着 那个 这个 那 这 那份 那段 那些 这些 是 有 什么 什么时候 怎么 怎样 "
+    "如何 哪些 哪个 哪 谁 多少 几 个 过 "
+    "还 还记得 记得 记不记得 回忆 想 想要 要 能 能不能 可以 可不可以 请给 告诉 跟 和 与 把 被 让 就是 关于 "
+    "有关 相关 内容 事 事情 东西 "
+    "里 在 到 叫 出来 出 起来 下 上 都 也 就 后来 讨论 讨论过 推荐 推荐过 问 问过 时候 咱俩 一 些 说好 "
+    "说好的 拿 找 找出来 翻 翻出来 知道".split()
 )
 _FILLER_LATIN = frozenset(
-    "a an the i we you me us my our your it that this those these is are was were be been am do did does done have has had "
-    "can could would will shall should may please what which who when where why how about of on in at to for from with and "
-    "or so if any some there again back tell told give gave send resend show remind remember recall said say says talked talk "
-    "talking discussed discuss chat chatted mentioned mention asked ask find get let know want wanted need needed think thought "
-    "again ever already one ones thing things stuff conversation conversations yes no hi hey hello ok okay thanks thank".split()
+    "a an the i we you me us my our your it that this those these is are was were be been am do did does "
+    "done have has had "
+    "can could would will shall should may please what which who when where why how about of on in at to "
+    "for from with and "
+    "or so if any some there again back tell told give gave send resend show remind remember recall said "
+    "say says talked talk "
+    "talking discussed discuss chat chatted mentioned mention asked ask find get let know want wanted need "
+    "needed think thought "
+    "again ever already one ones thing things stuff conversation conversations yes no hi hey hello ok okay "
+    "thanks thank".split()
 )
 _LATIN_WORD = re.compile(r"[A-Za-z0-9À-ɏ][A-Za-z0-9À-ɏ'’+#./-]*")
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
@@ -32,7 +41,8 @@ MAX_LENGTH = 2_000
 
 _ABOUT_TALK = re.compile(
     r"聊|说过|说的|讲过|提过|提到|谈|讨论|对话|会话|问过|告诉过|推荐过|给我的|"
-    r"\b(?:we|you|i) (?:\w+ )?(?:talked|discussed|said|told|mentioned|chatted|asked|recommended|suggested|wrote|gave|sent)\b|"
+    r"\b(?:we|you|i) (?:\w+ )?(?:talked|discussed|said|told|mentioned|chatted|asked|recommended|suggested|"
+    r"wrote|gave|sent)\b|"
     r"\b(?:conversation|chat|discussion|session|talk about)s?\b"
 )
 _ABOUT_SELF = re.compile(

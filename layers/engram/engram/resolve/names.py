@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from engram.resolve.aliases import key_of
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
+from engram.resolve.sense import opens_sentence
 from engram.text.language import is_han
 from engram.text.normalise import NormalisedText
 from engram.text.segment import han_run, is_english_word, is_word, kind_of, word_score, words
@@ -39,12 +41,18 @@ _AFTER_PERSON = frozenset(
 _LATIN_NAME = re.compile(r"[A-Z][a-zà-ÿ]{2,}(?:[’'][A-Z]?[a-z]+)?(?:[ -][A-Z][a-zà-ÿ]{2,})*")
 _CAPITAL_NEXT = re.compile(r" ([A-Z][a-z]{2,})")
 _PLAY = re.compile(
-    r"(?:^|\b)(?:play|listen to|put on|queue|sing) (?P<work>[A-Z][\w']*(?: [A-Z][\w']*)*)(?: by (?P<who>(?:the )?[A-Z][\w']*(?: [A-Z][\w']*)*))?"
+    r"(?:^|\b)(?:play|listen to|put on|queue|sing) (?P<work>[A-Z][\w']*(?: [A-Z][\w']*)*)(?: by "
+    r"(?P<who>(?:the )?[A-Z][\w']*(?: [A-Z][\w']*)*))?"
 )
 _DEMONYM = re.compile(r"(?:ian|ean|ese|ish|ans|ians|ic|ists?|ism|ics)$")
+_PEOPLES = frozenset(
+    "greek dutch thai swiss czech welsh arab roman french german scots dane swede turk pole finn".split()
+)
 _CALENDAR = frozenset(
-    "january february march april may june july august september october november december jan feb mar apr jun jul aug sep "
-    "sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun "
+    "january february march april may june july august september october november december jan feb mar apr "
+    "jun jul aug sep "
+    "sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur "
+    "thurs fri sat sun "
     "easter christmas halloween thanksgiving xmas hanukkah diwali ramadan english french german spanish".split()
 )
 
@@ -134,7 +142,8 @@ def _latin_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[S
     for match in _LATIN_NAME.finditer(original):
         parts = [part for part in re.split(r"[ -]", match.group()) if part]
         start = match.start()
-        while parts and _ordinary(parts[0], catalogue):
+        # At the beginning of a sentence a capital says nothing; elsewhere it belongs to the name (Mount Everest).
+        while parts and _ordinary(parts[0], catalogue) and (len(parts) == 1 or opens_sentence(original, start)):
             start += len(parts[0]) + 1
             parts = parts[1:]
         while parts and _ordinary(parts[-1], catalogue):
@@ -152,6 +161,8 @@ def _ordinary(word: str, catalogue: Catalogue) -> bool:
     bare = re.sub(r"[’']s$", "", word.lower())
     return (
         is_english_word(bare)
+        or bare.removesuffix("s") in _CALENDAR
+        or bare in _PEOPLES
         or bare in _CALENDAR
         or (bare.endswith("s") and is_english_word(bare[:-1]))
         or bool(catalogue.topic_names.get(bare))
@@ -162,7 +173,7 @@ def unknown_places(text: str) -> Iterator[Span]:
     """Spans of a folded text that are surely names of places, whether or not the catalogue holds them."""
     for run in re.finditer(r"[\u4e00-\u9fff]{3,}", text):
         spans = [(run.start() + first, run.start() + last) for first, last in words(run.group())]
-        for left, right in zip(spans, spans[1:], strict=False):
+        for left, right in pairwise(spans):
             here = text[right[0] : right[1]]
             if text[left[0] : left[1]] in _PROVINCES and kind_of(here) == "place" and here not in _PROVINCES:
                 yield right
@@ -184,7 +195,8 @@ def _name_start(text: str, start: int, end: int) -> int:
 
 
 _NOT_IN_NAMES = frozenset(
-    "的 了 在 去 到 聊 说 把 给 和 跟 与 是 有 想 要 我 你 他 她 我们 你们 那 这 那个 这个 过 上次 之前 次 再 关于 发 看".split()
+    "的 了 在 去 到 聊 说 把 给 和 跟 与 是 有 想 要 我 你 他 她 我们 你们 那 这 那个 这个 过 上次 之前 次 "
+    "再 关于 发 看".split()
 )
 
 
@@ -198,6 +210,9 @@ def _han_works_and_people(text: str) -> Iterator[Span]:
             after = text[spans[at + 1][0] : spans[at + 1][1]] if at + 1 < len(spans) else ""
             if last - first >= 2 and _WORKS.match(text, last) and (kind_of(piece) != "word" or len(piece) > 2):
                 yield first, last
-            elif piece[0] in _SURNAMES and 2 <= len(piece) <= 3 and kind_of(piece) == "name":
-                if before in _BEFORE_PERSON and after in _AFTER_PERSON:
-                    yield first, last
+            elif _is_person(piece) and before in _BEFORE_PERSON and after in _AFTER_PERSON:
+                yield first, last
+
+
+def _is_person(piece: str) -> bool:
+    return piece[0] in _SURNAMES and 2 <= len(piece) <= 3 and kind_of(piece) == "name"

@@ -1,7 +1,7 @@
 """One slip of the pen: a name spelt with one wrong character, when no other real name is as near.
 
-Chinese slips are mostly characters that sound alike (航州 for 杭州) or one wrong among three or more; Latin slips are one
-letter added, dropped, changed, or two swapped. What is itself a word or a name is never a slip (宿州 is not 苏州).
+Chinese slips are mostly characters that sound or look alike (航州 for 杭州) or one wrong among four or more; Latin slips
+are one letter added, dropped, changed, or two swapped. What is itself a word or name is no slip (宿州 is not 苏州).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from engram.text.language import is_han
-from engram.text.segment import is_english_name, is_english_word, is_word, reading
+from engram.text.segment import is_listed_english, is_word, reading
 
 MIN_LATIN = 5
 """Shorter Latin names have too many neighbours among ordinary words."""
@@ -64,20 +64,43 @@ class SoundTable:
         return near.pop() if len(near) == 1 else None
 
     def _near_latin(self, written: str) -> str | None:
-        if (
-            len(written) < MIN_LATIN
-            or is_english_word(written)
-            or is_english_name(written)
-            or not written.replace(" ", "").isalpha()
-        ):
+        if len(written) < MIN_LATIN or is_listed_english(written) or not written.replace(" ", "").isalpha():
             return None
         found = {key for pattern in _patterns(written) for key in self._gaps.get(pattern, ())}
         near = {key for key in found if one_edit(key, written) and not _inflected(key, written)}
         return near.pop() if len(near) == 1 else None
 
 
-_ALIKE = ("杭航抗", "已己", "末未", "土士", "天夭夫", "大太", "西酉", "京亨", "折拆", "坏环", "清请情晴", "候侯", "沈沉", "贝见",
-          "复夏", "洲州", "辩辨", "密蜜", "门们", "成城", "青清", "岛鸟", "武式", "汉汗", "广厂", "庆床", "南楠", "丽历厉")  # fmt: skip
+_ALIKE = (
+    "杭航抗",
+    "已己",
+    "末未",
+    "土士",
+    "天夭夫",
+    "大太",
+    "西酉",
+    "京亨",
+    "折拆",
+    "坏环",
+    "清请情晴",
+    "候侯",
+    "沈沉",
+    "贝见",
+    "复夏",
+    "洲州",
+    "辩辨",
+    "密蜜",
+    "门们",
+    "成城",
+    "青清",
+    "岛鸟",
+    "武式",
+    "汉汗",
+    "广厂",
+    "庆床",
+    "南楠",
+    "丽历厉",
+)
 """Characters that are mistaken for one another by their shape."""
 
 

@@ -129,6 +129,7 @@ class Resolver:
             linked,
             recent_ids=_unambiguous(named),
             named_ids=_unambiguous(claims),
+            named_types=frozenset(self.catalogue.entities[name].type for name in _unambiguous(claims)),
         )
 
     def _chosen(self, read: Read) -> tuple[tuple[Mention, ...], tuple[Mention, ...], tuple[str, ...]]:

@@ -6,17 +6,18 @@ Evidence is in log odds and small words give little of it: without any the candi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engram.resolve.aliases import Target
-from engram.resolve.catalogue import COMMON_TYPES, Catalogue
+from engram.resolve.catalogue import COMMON_TYPES, PLACE_TYPES, Catalogue
 from engram.resolve.decision import decimal_score, shares
 from engram.resolve.expressions import CueText, cue_text
 from engram.resolve.lexicon import sense_cues, type_cues
 from engram.resolve.models import Candidate
 from engram.text.language import has_han
-from engram.text.segment import is_english_word, kind_of
+from engram.text.segment import is_english_word, kind_of, word_score
 
 TYPE_CUE = 2.4
 """One word that goes with a type; two do not count double, they are often the same evidence."""
@@ -24,6 +25,8 @@ MORE_CUES = 0.6
 OWN_HINT = 2.6
 """A word that goes with this very entity."""
 TOPIC = 2.4
+COMPANY = 2.4
+"""Another name in the text is surely of the type: Python beside JavaScript."""
 SPELLING = 1.0
 """Capital or small letter as in one candidate's name only: a habit of the writer as much as a sign."""
 RECENT = 3.0
@@ -41,7 +44,7 @@ class Surroundings:
         cues: of the text itself; recent: of the messages before it.
         topics: ids of topics that the text is about.
         recent_ids: entities named unambiguously in recent messages.
-        named_ids: entities named unambiguously in the text itself.
+        named_ids: entities named unambiguously in the text itself; named_types: their types.
     """
 
     catalogue: Catalogue
@@ -50,6 +53,7 @@ class Surroundings:
     topics: tuple[str, ...] = ()
     recent_ids: frozenset[str] = frozenset()
     named_ids: frozenset[str] = frozenset()
+    named_types: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ def evidence(targets: Sequence[Target], around: Surroundings, place: tuple[int, 
         total = _graded(here.types.get(kind, 0), TYPE_CUE) + _graded(before.types.get(kind, 0), RECENT_CUE)
         total += _graded(_own(around.catalogue, target.id, near, place), OWN_HINT)
         total += RECENT if target.id in known else 0.0
+        total += COMPANY if len(targets) > 1 and kind in around.named_types else 0.0
         total += TOPIC if any(kind in around.catalogue.topics[topic].rules.types for topic in around.topics) else 0.0
         totals[target.id] = total
     return totals
@@ -99,15 +104,34 @@ def needs_evidence(target: Target, kind: str, spelling: Spelling, key: str) -> b
     if kind in COMMON_TYPES:
         return False
     if has_han(key):
-        return len(key) <= 2 and kind_of(key) == "word" and kind in _BORROWED_TYPES
+        common = (word_score(key) or RARE) > RARE
+        return len(key) <= 2 and common and kind_of(key) == "word" and kind in _BORROWED_TYPES
     if " " in key or not is_english_word(key):
         return False
     capital = spelling.written[:1].isupper() and target.written[:1].isupper()
     return not capital or spelling.opening
 
 
+RARE = -14.5
+"""Logarithm of the probability below which a word is too rare to be taken for the word (飞书)."""
 _BORROWED_TYPES = frozenset(("company", "product", "software", "project", "book", "movie", "game", "media"))
 """Types whose Chinese names are often borrowed from ordinary words (奔驰, 联想, 大众)."""
+
+
+def reads_as_word(kind: str, spelling: Spelling, text: str, place: tuple[int, int]) -> bool:
+    """Whether an ordinary word in small letters is the word, whatever stands around it: `a nice restaurant` is not in
+    Nice. A place is meant only where a place must stand, a person or a pet never."""
+    if spelling.written[:1].isupper() or not spelling.written.isascii():
+        return False
+    if kind in ("person", "pet"):
+        return True
+    if kind not in PLACE_TYPES:
+        return False
+    return not (_WHERE.search(text[: place[0]]) and _PLACE_ENDS.match(text[place[1] :]))
+
+
+_WHERE = re.compile(r"\b(?:in|to|from|near|visit|visiting|around) $")
+_PLACE_ENDS = re.compile(r"$|[,.?!]| (?:in|for|last|next|this|with|on|and|or|trip|hotel|weather|travel)\b")
 
 
 def _only_spelt_so(target: Target, targets: Sequence[Target], spelling: Spelling) -> bool:
@@ -155,3 +179,12 @@ def _near(cues: CueText, place: tuple[int, int]) -> CueText:
         return cues
     # Blanks instead of what is far keep every span where it is in the text.
     return cue_text(" " * first + cues.text[first:last])
+
+
+def opens_sentence(text: str, start: int) -> bool:
+    """Whether a capital letter at `start` says nothing: it opens a sentence, or all the text is in capitals."""
+    before = text[:start].rstrip(" \"'“‘(《")
+    if not before or before[-1] in ".?!。！？:：\n":
+        return True
+    letters = [character for character in text if character.isalpha() and character.isascii()]
+    return len(letters) > 6 and all(character.isupper() for character in letters)

@@ -1,6 +1,6 @@
 """Catalogues from files: the shape of `topics.json` and `entities.json`, and the one that is shipped.
 
-Ids in the files are kept as they are. What is shipped adds rules for topics, hints for entities, and places of the world.
+Ids in the files are kept as they are. What is shipped adds rules for topics, hints for entities, and the world's places.
 """
 
 from __future__ import annotations
@@ -114,4 +114,5 @@ def _rules(entry: Mapping[str, Iterable[str]]) -> TopicRules:
         hints=tuple(entry.get("hints", ())),
         never=tuple(entry.get("never", ())),
         types=tuple(entry.get("types", ())),
+        yields_to=tuple(entry.get("yields_to", ())),
     )

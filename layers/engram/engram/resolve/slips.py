@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from engram.resolve.phonetics import MIN_LATIN, SoundTable
 from engram.text.segment import FREE_WORDS, is_english_word, words
@@ -73,4 +74,4 @@ def _latin_slips(text: str, sounds: SoundTable) -> Iterator[tuple[int, int, str]
 
 
 def _apart(text: str, group: list[tuple[str, int, int]]) -> bool:
-    return any(text[left[2] : right[1]].strip(" -") for left, right in zip(group, group[1:], strict=False))
+    return any(text[left[2] : right[1]].strip(" -") for left, right in pairwise(group))

@@ -1,4 +1,4 @@
-"""The topic ladder: names, slips, cues, ambiguous heads, keywords, nearness of meaning, and a model that may only choose.
+"""The topic ladder: names, cues, slips, ambiguous heads, nearness of meaning, and a model that may only choose.
 
 It stops at the first step that is certain. Each step says in the trace what it accepted or why it passed on.
 """
@@ -6,7 +6,7 @@ It stops at the first step that is certain. Each step says in the trace what it 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -23,6 +23,8 @@ from engram.text.segment import on_borders
 TOPIC_SCORE = -12.0
 _CERTAIN = decimal_score(0.99)
 _SLIP = decimal_score(0.95)
+ONE_WORD = decimal_score(0.97)
+"""What a single word must reach to mean a topic: `update` alone is near to many things."""
 _CUE_LEAD = 1.25
 """How many times as much of the text must speak for the best topic as for the second."""
 
@@ -141,7 +143,13 @@ def _spoken(text: TopicText) -> dict[str, set[Span]]:
             spoken[topic_id] |= spans
         elif _apart(spans) >= 2:
             spoken[topic_id] = spans
-    return spoken
+    return {topic_id: spans for topic_id, spans in spoken.items() if not _yields(text.catalogue, topic_id, spoken)}
+
+
+def _yields(catalogue: Catalogue, topic_id: str, spoken: Mapping[str, set[Span]]) -> bool:
+    """Whether a topic that this one yields to has words of its own in the text."""
+    others = catalogue.topics[topic_id].rules.yields_to
+    return any(spoken.get(other, set()) - spoken[topic_id] for other in others)
 
 
 def by_head(text: TopicText) -> list[Mention]:
@@ -179,11 +187,17 @@ def _fitting(text: TopicText, ids: Sequence[str]) -> list[str]:
     return fitting or list(ids)
 
 
+def _is_one_word(phrase: str) -> bool:
+    return " " not in phrase and (phrase.isascii() or len(phrase) < 3)
+
+
 def ruled_out(text: TopicText) -> frozenset[str]:
-    """Topics that the entity types in the text exclude: those made for other types (a game's guide, with a city)."""
+    """Topics that the text excludes: by an expression that is never theirs, or by the type of its entities (with a
+    city there is no game's guide)."""
+    never = frozenset(topic_id for topic_id, spans in _never_spans(text).items() if spans)
     if not text.types & PLACE_TYPES:
-        return frozenset()
-    return frozenset(
+        return never
+    return never | frozenset(
         topic.id
         for topic in text.catalogue.topics.values()
         if topic.rules.types and not set(topic.rules.types) & text.types and set(topic.rules.types) & _EXCLUSIVE
@@ -203,7 +217,7 @@ def by_meaning(text: TopicText, phrase: str, similar: Similar | None) -> list[Me
         return []
     candidates = similar(phrase, ruled_out(text))
     best = decide(candidates)
-    if best is None:
+    if best is None or (_is_one_word(phrase) and best.score < ONE_WORD):
         text.trace.append("topic embedding: passed, no candidate both likely and ahead")
         return []
     text.trace.append("topic embedding: accepted")

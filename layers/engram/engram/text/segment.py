@@ -172,9 +172,10 @@ def is_english_word(word: str) -> bool:
     return word in _english() or (word.endswith("'s") and word[:-2] in _english())
 
 
-def is_english_name(word: str) -> bool:
-    """Whether a lower-case word is one that English writes with a capital (german, monday, paris)."""
-    return f"{word}*" in _english()
+def is_listed_english(word: str) -> bool:
+    """Whether a lower-case word is in the larger list as well: less common words, and those that take a capital."""
+    listed = _english()
+    return word in listed or f"{word}*" in listed or f"{word}~" in listed
 
 
 @lru_cache(maxsize=1)

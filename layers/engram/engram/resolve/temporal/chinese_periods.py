@@ -34,7 +34,10 @@ _WEEKDAYS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 
 _YEAR = r"(?P<year>大前年|前年|去年|上年|今年|本年|明年|后年|(?:19|20)\d\d年)(?:的)?"
 _MONTH = r"(?P<month>1[0-2]|0?[1-9]|十[一二]|[一二三四五六七八九十])月(?:份)?"
 _PART = rf"(?P<part>{'|'.join(sorted(_PARTS, key=len, reverse=True))})"
-_CLOCK = r"(?P<hour>\d{1,2}|十[一二]|[一二两三四五六七八九十])(?:点|[:：])(?P<minute>半|一刻|三刻|[一二三四五]?十[一二三四五六七八九]?(?=分)|\d{1,2})?(?:分|钟|整)?"
+_CLOCK = (
+    r"(?P<hour>\d{1,2}|十[一二]|[一二两三四五六七八九十])(?:点|[:：])(?P<minute>半|一刻|三刻|"
+    r"[一二三四五]?十[一二三四五六七八九]?(?=分)|\d{1,2})?(?:分|钟|整)?"
+)
 _TAIL = rf"(?:的)?(?:{_PART})?(?:{_CLOCK})?"
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9]|三十一?|二?十[一二三四五六七八九]?|二十|[一二三四五六七八九])(?:号|日)"
 _SHIFT = r"(?P<shift>上上上|上上|下下|上一|这一|下一|上|这|本|下|当)"
@@ -112,11 +115,9 @@ def _weekday(match: Match, calendar: LocalCalendar) -> Found:
     shift = match["shift"]
     if weekday == 7:
         return calendar.weekend(_offset(shift or "这")), "weekend"
-    if shift:
-        day = calendar.monday(_offset(shift)) + timedelta(days=weekday)
-    else:
-        day = calendar.latest_weekday(weekday)
-    return _within_day(match, calendar, day)
+    if not shift:
+        return _within_day(match, calendar, calendar.latest_weekday(weekday))
+    return _within_day(match, calendar, calendar.monday(_offset(shift)) + timedelta(days=weekday))
 
 
 def _week(match: Match, calendar: LocalCalendar) -> Found:
@@ -278,9 +279,15 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
     for pattern, rule in (
         (rf"(?P<word>{'|'.join(sorted(_DAYS, key=len, reverse=True))}){_TAIL}", _relative_day),
         (rf"(?P<which>[昨前今明当])(?P<part>晚|夜|早|晨)(?!报|餐|饭|会|安|年|期)(?:上)?(?:{_CLOCK})?", _short_night),
-        (rf"(?:{_SHIFT}(?:个)?)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天末])(?![个次些点般直定样共起次]){_TAIL}", _weekday),
+        (
+            rf"(?:{_SHIFT}(?:个)?)?(?:周|星期|"
+            rf"礼拜)(?P<weekday>[一二三四五六日天末])(?![个次些点般直定样共起次]){_TAIL}"
+        , _weekday),
         (rf"{_SHIFT}(?:个)?(?:周|星期|礼拜)(?![一二三四五六日天末刊边围年期])", _week),
-        (rf"{_SHIFT}(?:个)?月(?:份)?(?:的)?(?:{_DAY}{_TAIL}|(?P<third>上旬|中旬|下旬|初|中|底|末))?(?![饼球亮票季光薪经])", _month_shift),
+        (
+            rf"{_SHIFT}(?:个)?月(?:份)?(?:的)?(?:{_DAY}{_TAIL}|(?P<third>上旬|中旬|下旬|初|中|底|"
+            rf"末))?(?![饼球亮票季光薪经])"
+        , _month_shift),
         (rf"(?:{_YEAR})?{_MONTH}(?:的)?(?:{_DAY}{_TAIL}|(?P<third>上旬|中旬|下旬|初|中|底|末))?", _month),
         (rf"{_DAY}(?!线|楼|院|店|文|语|元|常|期|程|子|报|本){_TAIL}", _month_day),
         (rf"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.年](?P<m>\d{{1,2}})[-/.月](?P<d>\d{{1,2}})(?:日|号)?(?!\d){_TAIL}", _iso),
@@ -288,7 +295,10 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
         (r"(?<![去今前明后\d年])(?P<half>上半年|下半年|年初|年底|年中)", _this_half),
         (rf"(?:{_YEAR})?(?:{_SHIFT}(?:个)?季度|第?(?P<quarter>[一二三四1-4])季度|q(?P<q>[1-4]))", _quarter),
         (rf"{_YEAR}(?P<season>[春夏秋冬])(?:天|季)?", _season),
-        (rf"(?:{_YEAR}|{_SHIFT}(?:个)?)?(?P<name>{_HOLIDAY})(?:假期|长假|当天|期间)?(?P<eve>前一天|前夜|前夕)?", _holiday),
+        (
+            rf"(?:{_YEAR}|{_SHIFT}(?:个)?)?(?P<name>{_HOLIDAY})(?:假期|长假|当天|期间)?(?P<eve>前一天|前夜|"
+            rf"前夕)?"
+        , _holiday),
         (rf"(?P<count>{NUMBER}){_UNIT}(?:之|以)?前", _ago),
         (rf"(?:过去|最近|近|这|前)(?:的|这)?(?P<count>{NUMBER}){_UNIT}(?:内|里|来|以来)?", _rolling),
         (r"(?:过去|最近|近)(?:的)?(?P<count>一)?(?:个)?(?P<unit>周|星期|礼拜|月|年)(?:内|里|来|以来)?", _rolling),

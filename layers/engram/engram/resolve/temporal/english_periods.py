@@ -30,7 +30,8 @@ _MONTHS = {
 _WEEKDAYS = {
     name: number
     for number, names in enumerate(
-        ("monday mon", "tuesday tues tue", "wednesday wed", "thursday thurs thur thu", "friday fri", "saturday sat", "sunday sun")
+        ("monday mon", "tuesday tues tue", "wednesday wed", "thursday thurs thur thu", "friday fri", "saturday sat",
+         "sunday sun")
     )
     for name in names.split()
 }  # fmt: skip
@@ -39,8 +40,9 @@ _PARTS: dict[str, tuple[int, int]] = {
     "evening": (18, 24), "night": (18, 24),
 }  # fmt: skip
 _NUMBERS = {
-    "a couple of": 2, "a couple": 2, "couple of": 2, "couple": 2, "half a dozen": 6, "a dozen": 12, "an": 1, "a": 1, "one": 1, "two": 2, "three": 3,
-    "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15,
+    "a couple of": 2, "a couple": 2, "couple of": 2, "couple": 2, "half a dozen": 6, "a dozen": 12, "an": 1, "a": 1,
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "fifteen": 15,
     "twenty": 20, "thirty": 30, "sixty": 60, "ninety": 90,
 }  # fmt: skip
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
@@ -126,6 +128,11 @@ def _weekday(match: Match, calendar: LocalCalendar) -> Found:
     else:
         day = calendar.latest_weekday(weekday, before_today=True)
     return _within_day(match, calendar, day)
+
+
+def _weekdays_ago(match: Match, calendar: LocalCalendar) -> Found:
+    last = calendar.latest_weekday(_WEEKDAYS[match["weekday"]], before_today=True)
+    return calendar.day(last - timedelta(weeks=count_of(match["count"]) - 1)), "day"
 
 
 def _shifted_unit(match: Match, calendar: LocalCalendar) -> Found:
@@ -314,16 +321,23 @@ def _holiday(match: Match, calendar: LocalCalendar) -> Found:
     return (calendar.days(*found), "holiday") if found else None
 
 
+_WHOLE = r"(?P<unit>week|weekend|month|quarter|year|fortnight)"
 _UNIT = r"(?P<unit>day|night|week|weekend|month|quarter|year|fortnight|hour)s?"
 _THIRD = r"(?:the )?(?P<third>early|mid|late|beginning|start|middle|end)(?:[ -]of|-)? "
 _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
     (re.compile(pattern), rule)
     for pattern, rule in (
-        (rf"\b(?P<word>(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday|today|tomorrow){_TAIL}\b", _relative_day),
+        (
+            rf"\b(?P<word>(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday|today|"
+            rf"tomorrow){_TAIL}\b"
+        , _relative_day),
+        (rf"\b{_CLOCK} (?:on )?(?P<word>yesterday|today|tomorrow)\b(?P<part>)", _relative_day),
+        (rf"\b{_CLOCK} (?:on )?(?P<week>)(?:{_SHIFT} )?{_WEEKDAY}", _weekday),
+        (rf"\b{_NUMBER} (?P<weekday>{_names(_WEEKDAYS)})s ago\b", _weekdays_ago),
         (r"\b(?P<word>this morning|this afternoon|this evening|tonight|last night|last evening)\b", _part_of_today),
         (r"\bthe night before last\b", _night_before_last),
         (rf"\b(?:(?P<week>last|this|next) week(?:'s)? (?:on )?|{_SHIFT} )?{_WEEKDAY}{_TAIL}", _weekday),
-        (rf"\b(?:the )?{_SHIFT} (?P<unit>week|weekend|month|quarter|year|fortnight)\b(?P<before> but one)?", _shifted_unit),
+        (rf"\b(?:the )?{_SHIFT} {_WHOLE}\b(?P<before> but one)?", _shifted_unit),
         (r"\bthe (?P<unit>week|weekend|month|quarter|year) before last\b", _before_last),
         (rf"\b{_NUMBER} {_UNIT} (?:ago|back|earlier|prior)\b", _ago),
         (r"\bhalf a year ago\b", _half_ago),
@@ -333,12 +347,22 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
         (rf"\b(?:{_THIRD})?(?:{_SHIFT} )?{_MONTH}(?:,? (?:of )?{_YEAR}\b)?", _month),
         (rf"\b{_THIRD}(?P<shift>last|this|next|the) month\b", _third_of_shifted_month),
         (rf"\b{_THIRD}(?:(?P<shift>last|this|next|the) year|{_YEAR})\b", _edge_of_year),
-        (rf"\bthe (?P<day>[12]\d|3[01]|[1-9])(?:st|nd|rd|th)\b(?! (?:floor|century|grade|birthday|time|edition|place|anniversary|generation|street|avenue|day|one|amendment|hole|chapter|question|item|step|draft|version)){_TAIL}", _day_of_month),
+        (
+            rf"\bthe (?P<day>[12]\d|3[01]|[1-9])(?:st|nd|rd|th)\b(?! (?:floor|century|grade|birthday|time|"
+            rf"edition|place|anniversary|generation|street|avenue|day|one|amendment|hole|chapter|question|item|"
+            rf"step|draft|version)){_TAIL}"
+        , _day_of_month),
         (rf"(?<![\d/.-])(?P<a>\d{{1,2}})/(?P<b>\d{{1,2}})(?:/(?P<year>(?:20)?\d\d))?(?![\d/%]){_TAIL}", _numeric),
         (rf"(?<![\d/.-]){_YEAR}[-/.](?P<m>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?![\d]){_TAIL}", _iso),
         (rf"(?<![\d/.-]){_YEAR}-(?P<m>0[1-9]|1[0-2])(?![\d-])", _iso_month),
-        (rf"\b(?:{_SHIFT} year's )?(?:q(?P<q>[1-4])|(?:the )?(?P<ordinal>first|second|third|fourth|1st|2nd|3rd|4th) quarter)(?:,? (?:of )?(?:{_YEAR}|(?:this|the) year))?\b", _quarter),
-        (rf"\b(?:in|from|since|during|of|for|until|before|after|through|throughout|back in|between|and|to|by) (?P<core>{_YEAR})\b(?![-/])", _year),
+        (
+            rf"\b(?:{_SHIFT} year's )?(?:q(?P<q>[1-4])|(?:the )?(?P<ordinal>first|second|third|fourth|1st|2nd|"
+            rf"3rd|4th) quarter)(?:,? (?:of )?(?:{_YEAR}|(?:this|the) year))?\b"
+        , _quarter),
+        (
+            rf"\b(?:in|from|since|during|of|for|until|before|after|through|throughout|back in|between|and|to|"
+            rf"by) (?P<core>{_YEAR})\b(?![-/])"
+        , _year),
         (rf"\b{_YEAR}'s\b", _year),
         (rf"\b{_SHIFT} (?P<season>spring|summer|fall|autumn|winter)(?P<year>)\b", _season),
         (rf"\b(?P<shift>)(?P<season>spring|summer|fall|autumn|winter) (?:of )?{_YEAR}\b", _season),

@@ -33,7 +33,8 @@ _ORDER = (
 
 _SINCE = re.compile(r"(?:\bsince |\bever since |\bstarting (?:from |in |on )?|自从?|从)(?:the |early |last )?$")
 _SINCE_AFTER = re.compile(
-    r"^(?:(?:聊|说|谈|提|讨论|见面|开会)(?:过|完|了)?(?:之后|以后|后)|以来|之后|以后|后|起|开始|至今|到现在|到今天|onwards?\b| onwards?\b| until now| to now| till now)"
+    r"^(?:(?:聊|说|谈|提|讨论|见面|开会)(?:过|完|了)?(?:之后|以后|后)|以来|之后|以后|后|起|开始|至今|"
+    r"到现在|到今天|onwards?\b| onwards?\b| until now| to now| till now)"
 )
 _FROM_NOW = re.compile(r"^(?: (?:until|till|to|through) (?:now|today)| onwards?| on\b(?! (?:the|a)))")
 _AFTER = re.compile(r"\bafter (?:the )?$")

@@ -1,4 +1,4 @@
-"""Whether words that look like a time are one: 五月天 is a band, `May I` asks, 一周报价 is no week, `in 30 minutes` is ahead.
+"""Whether words that look like a time are one: 五月天 is a band, `May I` asks, 一周报价 is no week.
 
 Kept apart from the grammar, which reads what an expression means once it is one.
 """
@@ -15,7 +15,8 @@ _WEAK_MONTHS = re.compile(
     r"^(?:may|march|mar|jan|feb|jun|jul|aug|sep|sept|oct|nov|dec|apr|sat|sun|mon|wed|fri|tue|thu)\.?$"
 )
 _PREPOSITION = re.compile(
-    r"\b(?:in|since|last|from|of|this|next|until|till|during|by|between|and|early|late|mid|through|throughout|on|to|for|back in|around|before|after|every|end of)(?: the)? $"
+    r"\b(?:in|since|last|from|of|this|next|until|till|during|by|between|and|early|late|mid|through|"
+    r"throughout|on|to|for|back in|around|before|after|every|end of)(?: the)? $"
 )
 _MODAL_AFTER = re.compile(r"^ (?:i|we|you|he|she|it|they|be|have|not|also|as well|or|the|help|need|want|in\b|on\b)")
 _TITLES = re.compile(r"《[^》]*》|「[^」]*」|“[^”]*”")
@@ -29,8 +30,20 @@ _HOLIDAY_PREPOSITION = re.compile(
 )
 _HOLIDAY_TIME = re.compile(
     r"^(?:的)?(?:期间|那天|当天|那会|的时候|时候|时|前后|假期|那几天|那周|前|后|之后|之前|以来|当晚|晚上|"
-    r"(?:我|我们|咱们|你|跟|和)?(?:聊|说|去|在|拍|给|讨论|谈|提|推荐|回|跟|和|发|做|吃|玩|看|收|买|定|订))|^ (?:\d{4}|morning|eve|night|chat|conversation)"
+    r"(?:我|我们|咱们|你|跟|和)?(?:聊|说|去|在|拍|给|讨论|谈|提|推荐|回|跟|和|发|做|吃|玩|看|收|买|定|订))|"
+    r"^ (?:\d{4}|morning|eve|night|chat|conversation)"
 )
+_DONE_THEN = re.compile(r"[\u4e00-\u9fff]{1,4}的")
+_IDIOM_AFTER = re.compile(r"流火|飞雪|飞霜|怀胎|不知肉味|花|桂|瓜|革命")
+_WEEKDAY_BEFORE = re.compile(
+    r"(?:\b(?:on|last|this|next|from|since|for|of|and|to|through|before|after|between|until|about|"
+    r"discussed|said|our|my|the|was|it)|^|[,.?!]) ?$"
+)
+_WEEKDAY_AFTER = re.compile(
+    r"^(?:$|[?.!,]|'s| (?:morning|afternoon|evening|night|to|and|through|at|you|we|i|about|chat|talk|"
+    r"meeting|call|standup|notes|conversation|lunch|dinner))"
+)
+_BARE_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day(?:'s)?$")
 _NAME_AFTER = re.compile(r"^(?:天(?:的|乐团|演唱|专辑|新)|大战|围城|版|款|型)")
 _FIXED_PHRASES = re.compile(
     r"百年前|万年前|亿年前|千年前|从前|年前(?=买|到货|能|回家|打折)|饭前|产前|婚前|生前|睡前|"
@@ -68,12 +81,12 @@ def _chinese(words: str, before: str, after: str, period: Period) -> bool:
     if period.unit == "holiday" and not re.match(r"大前年|前年|去年|今年|明年|上|下|这|本|(?:19|20)\d\d", words):
         return words.endswith(("期间", "当天", "前夕", "前夜")) or bool(_HOLIDAY_TIME.match(after))
     if period.unit == "month" and re.fullmatch(r"[\d一二三四五六七八九十]+月份?", words):
-        return not _NAME_AFTER.match(after) and not re.search(r"[第\d.]$", before)
+        return not _NAME_AFTER.match(after) and not _IDIOM_AFTER.match(after) and not re.search(r"[第\d.]$", before)
     if re.fullmatch(r"(?:周|星期|礼拜)[一二三四五六日天末]", words) and re.search(
         r"(?:每|每个|逢|下个|双|单)$", before
     ):
         return False
-    if words in ("周末", "年初", "年底", "年中") and not _TODAY_OWN.search(before + after):
+    if words in ("周末", "年初", "年底", "年中") and not (_TODAY_OWN.search(before + after) or _DONE_THEN.match(after)):
         return False
     if re.fullmatch(r"(?:当|本)(?:周|月|日|晚|年)", words) and words.startswith("当"):
         return False
@@ -97,6 +110,8 @@ def _english(words: str, before: str, after: str, period: Period) -> bool:
         return bool(_TODAY_OWN.search(before + after)) or not (before + after).strip()
     if period.unit == "holiday" and not re.match(r"(?:last|this|next|previous|past)\b|.*\d{4}$", bare):
         return bool(_HOLIDAY_PREPOSITION.search(before)) or bool(_HOLIDAY_TIME.match(after))
+    if _BARE_WEEKDAY.match(words) and not _stands_alone(words, before, after):
+        return False
     if re.match(r"(?:last|this|next) (?:second|minute)", bare):
         return False
     if period.unit in ("day", "holiday") and _AHEAD.search(before):
@@ -106,3 +121,14 @@ def _english(words: str, before: str, after: str, period: Period) -> bool:
     if _DECIMALS.match(bare):
         return bool(re.search(r"(?:\bon|\bfrom|\bsince|\bof|\bthe|\bfor|^) ?$", before))
     return True
+
+
+def _stands_alone(words: str, before: str, after: str) -> bool:
+    """Whether a bare weekday is a day and not a word for something else (`Sunday best`)."""
+    if words.endswith("'s"):
+        return True
+    return (
+        bool(_WEEKDAY_AFTER.match(after))
+        if not before.strip()
+        else bool(_WEEKDAY_BEFORE.search(before) or _WEEKDAY_AFTER.match(after))
+    )
