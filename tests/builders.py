@@ -138,10 +138,9 @@ class Profile:
 
     def hears(self, *messages: str | Message, day: int = 1, now: datetime | None = None) -> MergeResult:
         """Distils, accepts and merges one batch said on that day of March 2026."""
-        self._batches += 1
         at = datetime(2026, 3, day, 9, 0, tzinfo=UTC)
         made = [
-            one if isinstance(one, Message) else said(one, at=at, message_id=f"b{self._batches}m{place}", seq=place)
+            one if isinstance(one, Message) else said(one, at=at, message_id=f"b{self._batches + 1}m{place}", seq=place)
             for place, one in enumerate(messages)
         ]
         request = batch(*made, slots=tuple(self.slots.values()), taxonomy=self.taxonomy, language=self.language)
@@ -149,6 +148,7 @@ class Profile:
 
     def takes(self, distillation: Distillation, request: DistillationRequest, *, now: datetime) -> MergeResult:
         """Accepts and merges a distillation."""
+        self._batches += 1
         result = merge(
             accept(distillation, request),
             Present(tuple(self.slots.values()), tuple(self.items.values()), tuple(reversed(self.gists))),

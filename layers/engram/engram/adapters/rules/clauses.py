@@ -127,7 +127,7 @@ def _with_subjects(clauses: list[Clause], subject: str) -> tuple[list[Clause], s
 def _with_moods(clauses: list[Clause], sentence: str) -> list[Clause]:
     """Marks what is not asserted. A condition or a report colours the rest of its sentence, a tag question all."""
     asks = sentence.rstrip().endswith(("?", "？"))
-    tagged = bool(clauses) and _syntax(clauses[-1]).TAG.fullmatch(clauses[-1].text) is not None
+    tagged = bool(clauses) and _syntax(clauses[-1]).TAG.fullmatch(_own_words(clauses[-1])) is not None
     done = []
     open_until_end = False
     for position, clause in enumerate(clauses):
@@ -138,6 +138,11 @@ def _with_moods(clauses: list[Clause], sentence: str) -> list[Clause]:
         question = syntax.QUESTION.search(whole) is not None or (asks and position == len(clauses) - 1)
         done.append(replace(clause, asserted=not (unreal or question)))
     return done
+
+
+def _own_words(clause: Clause) -> str:
+    """The clause without the subject that was put in front."""
+    return clause.text[max(0, clause.start - clause.offset) :]
 
 
 def _syntax(clause: Clause):  # type: ignore[no-untyped-def]

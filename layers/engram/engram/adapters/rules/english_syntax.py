@@ -50,6 +50,9 @@ _PRONOUN = re.compile(
     r"(?:he|she|they|it|he's|she's|they're|it's|his|her|their|its|this|that|these|those|there|everyone|everybody|someone|somebody|people|most|some|many|the|an?|one|another|each|every|my|our|all)\b",
     _I,
 )
+_SOMEBODY = re.compile(
+    r"(?:[A-Z][\w'-]+(?: [A-Z][\w'-]+)?(?:,? and [A-Z][\w'-]+)*) (?:is|are|was|were|has|have|lives?|works?|likes?|loves?|hates?|speaks?|stud(?:y|ies)|owns?|plays?|moved|joined|just|also|will|can)\b"
+)
 _BARE_ADJECTIVE = re.compile(
     r"(?:(?:severely|very|now|currently|originally|recently|also|not|happily|only|still|no longer|highly|deathly)\s+)*"
     r"(?:allergic to|living in|working (?:as|at|for|in)|studying|learning|based in|born (?:in|on)|vegan|vegetarian|pescatarian|married|divorced|lactose|gluten|at [A-Z]\S*(?: \S+)* (?:since|now)|\d{1,3} years? old|going to|planning to|moving to|flying to|a huge fan of|a big fan of)",
@@ -93,7 +96,9 @@ def subject_of(clause: str) -> str | None:
         return kin["kin"].lower()
     if _ASSISTANT.match(clause):
         return "assistant"
-    if _PRONOUN.match(clause) and not _BARE_NOUN.match(clause):
+    if (_PRONOUN.match(clause) and not _BARE_NOUN.match(clause)) or (
+        _SOMEBODY.match(clause) and not _BARE_VERB.match(clause)
+    ):
         return "?"
     return None
 

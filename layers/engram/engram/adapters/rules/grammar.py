@@ -10,6 +10,8 @@ from engram.adapters.rules.clauses import USER, Clause
 from engram.adapters.rules.statements import FactKind, Statement
 
 _OPENING_CHARACTERS = 12
+_TASTES = frozenset({FactKind.LIKE, FactKind.DISLIKE})
+"""One clause says one of them: "no longer like" ends a liking and is not yet a dislike."""
 
 Shape = Callable[[str], str]
 """Trims a matched value, or refuses it with an empty string."""
@@ -65,7 +67,7 @@ def read(clauses: Iterable[Clause], grammars: dict[str, Grammar], message: str) 
                 continue
             statements = list(_statements(rule, clause, grammar, message))
             if statements:
-                kinds.add(rule.kind)
+                kinds |= _TASTES if rule.kind in _TASTES else {rule.kind}
                 found += statements
     return found
 

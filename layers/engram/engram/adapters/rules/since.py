@@ -21,7 +21,7 @@ def with_since(statement: Statement, message: str, said: date, zone: tzinfo) -> 
     match = _SINCE.search(message[statement.start : statement.end])
     if match is None or not statement.holds:
         return statement
-    found = when(match["en"] or match["zh"], said, forward=False)
+    found = when(match.group() if match["en"] else match["zh"], said, forward=False)
     if found is None or found.day > said:
         return statement
     return replace(statement, since=found.moment(zone))
