@@ -14,8 +14,8 @@ SERVICE_OPTIONS = --port $(PORT) --stack $(STACK) --search "$(SEARCH)"
 WITH_EMULATOR = $(if $(filter emulated,$(STACK)),$(EMULATOR)/.ready)
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve key reset test test-built lint format types bench deploy build requirements clean opensearch \
-	opensearch-stop openapi import-memobase
+.PHONY: help run serve key reset requirements test test-unit test-contract test-template test-stack test-built lint \
+	types format bench validate build deploy openapi clean opensearch opensearch-stop import-memobase
 
 help:  ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,15 +63,57 @@ requirements: $(VENV)/.dev  ## Pin requirements/*.in again
 
 # Tests ----------------------------------------------------------------------------------------------
 
-test: lint types test-unit test-stack  ## Everything that CI runs
+PYTEST = $(VENV)/bin/pytest -q
 
-lint: $(VENV)/.dev
+test: lint types test-unit test-contract test-template test-stack test-built  ## Everything that CI runs
+
+test-unit: $(VENV)/.dev  ## Rules and services, sockets off; key forging
+	$(PYTEST) tests/unit tests/security
+
+test-contract: $(VENV)/.dev $(EMULATOR)/.ready  ## Each port's suite on every adapter
+	$(PYTEST) tests/contract
+
+test-template: $(VENV)/.dev  ## What template.yaml promises
+	$(PYTEST) tests/template
+
+test-stack: $(VENV)/.dev $(EMULATOR)/.ready  ## The service as a process, on both stacks
+	$(PYTEST) tests/stack
+
+test-built: $(VENV)/.dev $(EMULATOR)/.ready  ## Built artefacts under Lambda's runtime, and a deployment
+	$(PYTEST) tests/built
+
+lint: $(VENV)/.dev  ## ruff
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+
+types: $(VENV)/.dev  ## mypy, strict, on the library
+	$(VENV)/bin/mypy
 
 format: $(VENV)/.dev  ## Format the code
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
-types: $(VENV)/.dev
-	$(VENV)/bin/mypy
+# Measurements (a running service and DATA=../shared/data for some; see bench/) ------------------------
+
+bench: $(VENV)/.dev  ## Run one: make bench NAME=context ARGS="--help"
+	@PYTHONPATH=.:$(LIBRARY) $(PYTHON) -m bench.$(NAME) $(ARGS)
+
+# On AWS ---------------------------------------------------------------------------------------------
+
+SAM = SAM_CLI_TELEMETRY=0 $(VENV)/bin/sam
+
+validate: $(VENV)/.dev  ## Lint the template and the nested stacks
+	$(SAM) validate --lint --region us-east-1
+	$(VENV)/bin/cfn-lint template.yaml infra/*.yaml
+
+build: $(VENV)/.dev  ## Build functions and layers for both architectures, without Docker
+	$(SAM) build
+
+deploy: build  ## Build and deploy (CONFIG=dev)
+	$(SAM) deploy $(if $(CONFIG),--config-env $(CONFIG))
+
+openapi: $(VENV)/.dev  ## Generate openapi.json from the resolvers
+	@PYTHONPATH=.:$(LIBRARY) $(PYTHON) -m infra.openapi
+
+clean:  ## Remove what was built and cached; data in ENGRAM_DIR stays
+	rm -rf .aws-sam build .pytest_cache .mypy_cache .ruff_cache .hypothesis
