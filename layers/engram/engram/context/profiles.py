@@ -102,7 +102,12 @@ class HotProfiles:
         self._unprojected().note(scope)
         return False
 
-    def repair(self, limit: int = 200) -> int:
+    def note(self, scope: Scope) -> None:
+        """Leaves a user to `repair`. Raises Unavailable."""
+        if self._cache is not None:
+            self._unprojected().note(scope)
+
+    def repair(self, limit: int = 500) -> int:
         """Writes through again what the cache did not take; how many it has taken now.
 
         Raises:

@@ -18,7 +18,7 @@ from engram.store.meter import TableMeter
 TOKENS_IN, TOKENS_OUT = "model_tokens_in", "model_tokens_out"
 MAX_DAYS = 366
 REFRESH_SECONDS = 10.0
-"""Time that a change of the configuration may take in refreshing hot profiles. The rest expire within their TTL."""
+"""Time that a change of the configuration may take in refreshing hot profiles. The sweep refreshes the rest."""
 
 
 class MemobaseProjects:
@@ -50,13 +50,18 @@ class MemobaseProjects:
     def set_config(self, business_id: str, text: str) -> None:
         """Sets the configuration and makes the hot profiles anew that rest on the old one. Raises YamlMistake."""
         self._configs.put(business_id, text)
+        self._refresh(business_id)
+
+    def _refresh(self, business_id: str) -> None:
+        """Makes hot profiles anew for a while, and notes the users that are left: the sweep goes on with them."""
         watch = Stopwatch()
-        for refreshed, user in enumerate(self._users_of(business_id)):
-            if watch.ms() > REFRESH_SECONDS * 1000:
-                log("hot profiles left to expire", business_id=business_id, count=refreshed)
-                return
+        for user in self._users_of(business_id):
+            scope = Scope(business_id, user.user_id)
             try:
-                self._hot.write_through(Scope(business_id, user.user_id))
+                if watch.ms() > REFRESH_SECONDS * 1000:
+                    self._hot.note(scope)
+                else:
+                    self._hot.write_through(scope)
             except Unavailable as error:
                 log("hot profile not refreshed", business_id=business_id, code=error.code)
 
