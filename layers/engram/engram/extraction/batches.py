@@ -32,9 +32,11 @@ def cut(
         tokens = count_tokens(message.content) + MESSAGE_OVERHEAD_TOKENS
         if part and (size + tokens > maximum or len(part) >= MAX_MESSAGES):
             carried = _question_of(part, message)
+            size = sum(count_tokens(one.content) + MESSAGE_OVERHEAD_TOKENS for one in carried)
+            if size + tokens > maximum:
+                carried, size = [], 0
             parts.append(tuple(part[: len(part) - len(carried)]))
             part = carried
-            size = sum(count_tokens(one.content) + MESSAGE_OVERHEAD_TOKENS for one in carried)
         part.append(message)
         size += tokens
     if part:
