@@ -59,10 +59,16 @@ class Claims:
     longer: list[tuple[int, int]] = field(default_factory=list)
     places: list[tuple[int, int]] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
+    _taken: set[int] = field(default_factory=set)
 
     def free(self, start: int, end: int) -> bool:
-        spans = [*((claim.start, claim.end) for claim in self.claims), *self.longer]
-        return not any(start < last and first < end for first, last in spans)
+        """Whether no name has been found in this span."""
+        return self._taken.isdisjoint(range(start, end))
+
+    def take(self, start: int, end: int) -> tuple[int, int]:
+        """Marks a span as part of a name."""
+        self._taken.update(range(start, end))
+        return start, end
 
 
 def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catalogue) -> Claims:
@@ -82,14 +88,14 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
                 and claims.free(*squeezed.span(*whole))
                 and not catalogue.entity_names.get(squeezed.text[slice(*whole)])
             ):
-                claims.longer.append(squeezed.span(*whole))
+                claims.longer.append(claims.take(*squeezed.span(*whole)))
             continue
         kinds = {catalogue.entities[target.id].type for target in hit.targets}
         longer = inside_longer_name(normalised, start, end, kinds, catalogue)
         if longer:
-            claims.longer.append(longer)
+            claims.longer.append(claims.take(*longer))
             continue
-        claims.claims.append(Claim(start, end, hit.key, hit.targets))
+        claims.claims.append(Claim(*claims.take(start, end), hit.key, hit.targets))
     claims.claims.sort(key=lambda claim: claim.start)
     claims.places = [span for span in unknown_places(normalised.text) if claims.free(*span)]
     claims.trace.append(
@@ -104,7 +110,7 @@ def claim_slips(normalised: NormalisedText, claims: Claims, catalogue: Catalogue
     for start, end, key in slips(normalised.text, catalogue.entity_sounds):
         targets = catalogue.entity_names.get(key)
         if len(targets) == 1 and claims.free(start, end):
-            claims.claims.append(Claim(start, end, key, targets, "typo"))
+            claims.claims.append(Claim(*claims.take(start, end), key, targets, "typo"))
             found += 1
     claims.claims.sort(key=lambda claim: claim.start)
     claims.trace.append(

@@ -208,9 +208,8 @@ def _han_works_and_people(text: str) -> Iterator[Span]:
             piece = text[first:last]
             before = text[spans[at - 1][0] : spans[at - 1][1]] if at else ""
             after = text[spans[at + 1][0] : spans[at + 1][1]] if at + 1 < len(spans) else ""
-            if last - first >= 2 and _WORKS.match(text, last) and (kind_of(piece) != "word" or len(piece) > 2):
-                yield first, last
-            elif _is_person(piece) and before in _BEFORE_PERSON and after in _AFTER_PERSON:
+            works = last - first >= 2 and _WORKS.match(text, last) and (kind_of(piece) != "word" or len(piece) > 2)
+            if works or (_is_person(piece) and before in _BEFORE_PERSON and after in _AFTER_PERSON):
                 yield first, last
 
 

@@ -1,7 +1,7 @@
 """One slip of the pen: a name spelt with one wrong character, when no other real name is as near.
 
-Chinese slips are mostly characters that sound or look alike (航州 for 杭州) or one wrong among four or more; Latin slips
-are one letter added, dropped, changed, or two swapped. What is itself a word or name is no slip (宿州 is not 苏州).
+Chinese slips are mostly characters that sound or look alike (航州 for 杭州) or one wrong among four or more; Latin
+slips are one letter added, dropped, changed, or two swapped. What is itself a word or name is no slip (宿州, 苏州).
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from engram.resolve.entities import (
 from engram.resolve.expressions import CueText, cue_text
 from engram.resolve.filler import phrase_left, search_text, source_type
 from engram.resolve.models import Candidate, Mention, Resolution, ResolveContext, Subjects
-from engram.resolve.sense import Surroundings
+from engram.resolve.sense import Spelling, Surroundings, needs_evidence
 from engram.resolve.similarity import LOCAL_CALIBRATION, Calibration, TopicSimilarity
 from engram.resolve.subjects import Read, subjects_of
 from engram.resolve.temporal import temporal_of
@@ -37,6 +37,8 @@ from engram.text.normalise import normalise
 Span = tuple[int, int]
 MAX_QUERY = 2_000
 """Characters of a query that are resolved; the rest still takes part in the search."""
+MAX_MENTIONS = 50
+"""Mentions of entities that are reported of one text."""
 
 
 class Resolver:
@@ -93,13 +95,14 @@ class Resolver:
         topics = self._topics(topic_text, claims, time_spans, None)
         around = self._around(cues, context, topics, claims)
         entities = decide_claims(normalised, claims, around)
-        topic_text.types = with_place(
-            {mention.type for mention in entities if mention.status is MentionStatus.LINKED}, claims
-        )
-        topics = self._topics(topic_text, claims, time_spans, similar)
+        linked_types = {mention.type for mention in entities if mention.status is MentionStatus.LINKED}
+        settled = with_place(linked_types, claims)
+        if settled != topic_text.types or (similar is not None and not topics):
+            topic_text.types = settled
+            topics = self._topics(topic_text, claims, time_spans, similar)
         taken = [*time_spans, *(normalised.folded_span(m.start, m.end) for m in topics if m.found_by == "alias")]
         entities += unresolved_names(normalised, claims, taken, self.catalogue)
-        entities.sort(key=lambda mention: mention.start)
+        entities = sorted(entities, key=lambda mention: mention.start)[:MAX_MENTIONS]
         trace = (*claims.trace, *topic_text.trace, f"temporal: {temporal.intent}")
         return Read(normalised, cues, temporal, tuple(entities), tuple(topics), trace)
 
@@ -168,7 +171,23 @@ class Resolver:
         Names count wherever the user says them; in an assistant's long answer only those at its beginning or said
         twice. Topics come from the user's own words, and from the answer when they have none.
         """
-        return subjects_of(messages, lambda text: self._read(text, context, similar=None))
+        return subjects_of(messages, lambda text: self._read(text, context, similar=None), self._plain_names)
+
+    def _plain_names(self, text: str) -> list[tuple[int, str]]:
+        """Places and ids of names that mean one entity whatever stands around them: cheap on long texts."""
+        normalised = normalise(text)
+        claims = claim_names(normalised, squeeze(normalised.text), self.catalogue)
+        single = [(claim, claim.targets[0]) for claim in claims.claims if len(claim.targets) == 1]
+        return [
+            (claim.start, target.id)
+            for claim, target in single
+            if not needs_evidence(
+                target,
+                self.catalogue.entities[target.id].type,
+                Spelling(normalised.as_written(claim.start, claim.end), opening=True),
+                claim.key,
+            )
+        ]
 
 
 def _unambiguous(claims: Claims) -> frozenset[str]:

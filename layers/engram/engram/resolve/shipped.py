@@ -1,6 +1,6 @@
 """Catalogues from files: the shape of `topics.json` and `entities.json`, and the one that is shipped.
 
-Ids in the files are kept as they are. What is shipped adds rules for topics, hints for entities, and the world's places.
+Ids in the files are kept as they are. What is shipped adds rules for topics, hints for entities, and places.
 """
 
 from __future__ import annotations

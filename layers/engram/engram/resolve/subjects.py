@@ -15,7 +15,7 @@ from engram.resolve.models import Mention, Subjects, Temporal
 from engram.text.normalise import NormalisedText, fold
 
 MAX_USER = 4_000
-MAX_ANSWER = 6_000
+MAX_ANSWER = 4_000
 """Characters of one message that are read."""
 OPENING = 300
 """Characters at the beginning of an answer within which one mention is enough."""
@@ -35,17 +35,24 @@ class Read:
     trace: tuple[str, ...]
 
 
-def subjects_of(messages: Sequence[Message], read: Callable[[str], Read]) -> Subjects:
-    """Ids and names that the messages are about, the first said first."""
+def subjects_of(
+    messages: Sequence[Message], read: Callable[[str], Read], names: Callable[[str], list[tuple[int, str]]]
+) -> Subjects:
+    """Ids and names that the messages are about, the first said first.
+
+    Args:
+        read: a text read in full; names: places and ids of the names in a text that need no reading.
+    """
     spoken = [read(message.content[:MAX_USER]) for message in messages if message.role is Role.USER]
-    answered = [read(message.content[:MAX_ANSWER]) for message in messages if message.role is Role.ASSISTANT]
+    answers = [message.content for message in messages if message.role is Role.ASSISTANT]
     entities = [mention for one in spoken for mention in one.entities]
-    entities += [mention for one in answered for mention in _weighty(one.entities)]
     topics = [mention for one in spoken for mention in one.topics]
     if not any(mention.status is MentionStatus.LINKED for mention in topics):
-        topics += [mention for one in answered for mention in one.topics if mention.start < OPENING]
+        topics += [mention for answer in answers for mention in read(answer[:OPENING]).topics]
+    said = [mention.id for mention in entities if mention.status is MentionStatus.LINKED]
+    answered = [identifier for answer in answers for identifier in _weighty(names(answer[:MAX_ANSWER]))]
     return Subjects(
-        entity_ids=_first(mention.id for mention in entities if mention.status is MentionStatus.LINKED),
+        entity_ids=_first([*said, *answered]),
         topic_ids=_first(mention.id for mention in topics if mention.status is MentionStatus.LINKED),
         candidate_ids=_first(
             candidate.id
@@ -57,11 +64,10 @@ def subjects_of(messages: Sequence[Message], read: Callable[[str], Read]) -> Sub
     )
 
 
-def _weighty(mentions: Sequence[Mention]) -> list[Mention]:
-    """Linked names of an answer that it is about: said early, or more than once."""
-    linked = [mention for mention in mentions if mention.status is MentionStatus.LINKED]
-    times = Counter(mention.id for mention in linked)
-    return [mention for mention in linked if mention.start < OPENING or times[mention.id] > 1]
+def _weighty(names: Sequence[tuple[int, str]]) -> list[str]:
+    """Entities that an answer is about: named early, or more than once."""
+    times = Counter(identifier for _place, identifier in names)
+    return [identifier for place, identifier in names if place < OPENING or times[identifier] > 1]
 
 
 def _first(names: Iterable[str]) -> tuple[str, ...]:

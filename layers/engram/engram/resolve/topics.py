@@ -49,6 +49,17 @@ class TopicText:
     types: frozenset[str] = frozenset()
     silent: Sequence[Span] = ()
     trace: list[str] = field(default_factory=list)
+    _never: dict[str, list[Span]] | None = None
+
+    @property
+    def never(self) -> dict[str, list[Span]]:
+        """Topic id → spans of the folded text inside which its words say nothing."""
+        if self._never is None:
+            self._never = {
+                topic_id: [match.span() for match in pattern.finditer(self.normalised.text)]
+                for topic_id, pattern in _never_patterns(self.catalogue)
+            }
+        return self._never
 
     def mention(self, span: Span, step: str, candidates: Sequence[Candidate], linked: Candidate | None) -> Mention:
         """A mention of a topic at a span of the folded text."""
@@ -66,7 +77,7 @@ class TopicText:
 
 def by_name(text: TopicText) -> list[Mention]:
     """Names and aliases as filed: longest first, on word borders, none inside a `never` expression."""
-    never = _never_spans(text)
+    never = text.never
     taken: list[Span] = []
     found: list[tuple[Span, list[str]]] = []
     hits = sorted(text.catalogue.topic_names.find(text.squeezed), key=lambda hit: (hit.start - hit.end, hit.start))
@@ -95,8 +106,13 @@ def by_slip(text: TopicText) -> list[Mention]:
 
 
 def _mentions(text: TopicText, found: list[tuple[Span, list[str]]], step: str, score: float) -> list[Mention]:
+    """One mention per topic: saying it again adds nothing."""
     mentions: list[Mention] = []
+    seen: set[tuple[str, ...]] = set()
     for span, ids in sorted(found):
+        if tuple(ids) in seen:
+            continue
+        seen.add(tuple(ids))
         if len(ids) == 1:
             best = text.candidate(ids[0], score)
             mentions.append(text.mention(span, step, [best], best))
@@ -130,7 +146,7 @@ def by_cue(text: TopicText) -> list[Mention]:
 def _spoken(text: TopicText) -> dict[str, set[Span]]:
     """Topic → spans of the words that speak for it."""
     index = _cue_index(text.catalogue)
-    never = _never_spans(text)
+    never = text.never
     spoken: dict[str, set[Span]] = {}
     hinted: dict[str, set[Span]] = {}
     for found in index.find(text.cues, text.types, without=text.silent):
@@ -154,7 +170,7 @@ def _yields(catalogue: Catalogue, topic_id: str, spoken: Mapping[str, set[Span]]
 
 def by_head(text: TopicText) -> list[Mention]:
     """Words that are ambiguous when nothing else is said (攻略, plan); the type of an entity may decide."""
-    never = _never_spans(text)
+    never = text.never
     for hit in text.catalogue.head_names.find(text.squeezed):
         span = text.squeezed.span(hit.start, hit.end)
         if _overlaps(span, text.silent) or not on_borders(
@@ -194,7 +210,7 @@ def _is_one_word(phrase: str) -> bool:
 def ruled_out(text: TopicText) -> frozenset[str]:
     """Topics that the text excludes: by an expression that is never theirs, or by the type of its entities (with a
     city there is no game's guide)."""
-    never = frozenset(topic_id for topic_id, spans in _never_spans(text).items() if spans)
+    never = frozenset(topic_id for topic_id, spans in text.never.items() if spans)
     if not text.types & PLACE_TYPES:
         return never
     return never | frozenset(
@@ -278,10 +294,3 @@ def _never_patterns(catalogue: Catalogue) -> tuple[tuple[str, re.Pattern[str]], 
         for topic in catalogue.topics.values()
         if topic.rules.never
     )
-
-
-def _never_spans(text: TopicText) -> dict[str, list[Span]]:
-    return {
-        topic_id: [match.span() for match in pattern.finditer(text.normalised.text)]
-        for topic_id, pattern in _never_patterns(text.catalogue)
-    }

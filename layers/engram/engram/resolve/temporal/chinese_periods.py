@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
 from engram.resolve.temporal.holidays import CHINESE_NAMES, holiday, latest_holiday
-from engram.resolve.temporal.periods import LocalCalendar, Period, Range, first_of_next, real_date, shifted
+from engram.resolve.temporal.periods import (
+    LocalCalendar,
+    Period,
+    Range,
+    first_of_next,
+    real_date,
+    shifted,
+    within_calendar,
+)
 
 Match = re.Match[str]
 Found = tuple[Range, str] | None
@@ -312,7 +320,7 @@ def chinese_periods(text: str, calendar: LocalCalendar) -> Iterator[Period]:
         for match in pattern.finditer(text):
             if not match.group():
                 continue
-            found = rule(match, calendar)
+            found = within_calendar(rule, match, calendar)
             if found is not None:
                 (start, end), unit = found
                 yield Period(match.start(), match.end(), start, end, unit, ago=rule is _ago)

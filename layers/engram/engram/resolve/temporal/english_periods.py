@@ -10,7 +10,15 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
 from engram.resolve.temporal.holidays import ENGLISH_NAMES, holiday, latest_holiday
-from engram.resolve.temporal.periods import LocalCalendar, Period, Range, first_of_next, real_date, shifted
+from engram.resolve.temporal.periods import (
+    LocalCalendar,
+    Period,
+    Range,
+    first_of_next,
+    real_date,
+    shifted,
+    within_calendar,
+)
 
 Match = re.Match[str]
 Found = tuple[Range, str] | None
@@ -375,7 +383,7 @@ def english_periods(text: str, calendar: LocalCalendar) -> Iterator[Period]:
     """All expressions found, overlapping ones too; senses are not looked at. `text` is folded."""
     for pattern, rule in _RULES:
         for match in pattern.finditer(text):
-            found = rule(match, calendar)
+            found = within_calendar(rule, match, calendar)
             if found is not None:
                 (start, end), unit = found
                 first = match.start("core") if "core" in pattern.groupindex else match.start()

@@ -6,10 +6,14 @@ Weeks begin on Monday. A local day is from midnight to midnight on the wall cloc
 from __future__ import annotations
 
 import calendar
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+_Match = TypeVar("_Match")
+_Found = TypeVar("_Found")
 Range = tuple[datetime | None, datetime | None]
 
 
@@ -52,7 +56,10 @@ class LocalCalendar:
 
     def __init__(self, now: datetime, timezone: str) -> None:
         self.zone = zone_of(timezone)
-        self.now = now.astimezone(self.zone)
+        try:
+            self.now = now.astimezone(self.zone)
+        except OverflowError:  # the first or last day that dates can hold
+            self.zone, self.now = ZoneInfo("UTC"), now.astimezone(ZoneInfo("UTC"))
         self.today = self.now.date()
 
     def at(self, day: date, hour: int = 0, minute: int = 0) -> datetime:
@@ -148,6 +155,16 @@ class LocalCalendar:
         """The most recent such weekday, today included unless `before_today`."""
         back = (self.today.weekday() - weekday) % 7
         return self.today - timedelta(days=back or (7 if before_today else 0))
+
+
+def within_calendar(
+    rule: Callable[[_Match, LocalCalendar], _Found | None], match: _Match, calendar: LocalCalendar
+) -> _Found | None:
+    """What a rule reads, or None where that lies outside the years that dates can hold (9999 years ago)."""
+    try:
+        return rule(match, calendar)
+    except (ValueError, OverflowError):
+        return None
 
 
 def shifted(year: int, month: int, offset: int) -> tuple[int, int]:
