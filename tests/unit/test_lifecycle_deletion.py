@@ -126,6 +126,13 @@ class TestAUser:
         stack.say("again")
         assert [one.content for one in stack.services.reader.all_messages(stack.scope())] == ["again"]
 
+    def test_deleted_while_one_of_its_messages_is_being_purged_is_purged_at_the_first_delivery(self, stack):
+        stack.say("I like durian.", "I like tea.", ids=["m1", "m2"])
+        delete(stack, TargetKind.MESSAGE, "m1", drain=False)
+        deletion = delete(stack, TargetKind.USER, "u1", drain=False)
+        assert stack.drain() == 2
+        assert set(receipt(stack, deletion)["after"].values()) == {0}
+
     def test_leaves_no_meter_and_no_flush_behind(self, stack):
         stack.say("hello")
         delete(stack, TargetKind.USER, "u1")
@@ -172,6 +179,17 @@ class TestAMessage:
         [slot] = stack.services.reader.slots(stack.scope())
         assert "hazelnuts" in slot.content
         assert {one.message_id for one in slot.evidence} == {"m2"}
+
+    def test_leaves_an_earlier_version_that_was_said_elsewhere_too(self, stack):
+        stack.say("I live in Tokyo.", ids=["m1"], session="a")
+        stack.say("I live in Tokyo.", ids=["m2"], session="b")
+        stack.clock.go_on(86_400)
+        stack.say("I moved to Osaka.", ids=["m3"], session="c")
+        receipt(stack, delete(stack, TargetKind.MESSAGE, "m1"))
+        items = stack.services.reader.memory_items(stack.scope(), include_closed=True)
+        [closed] = [one for one in items if one.content == "Tokyo"]
+        assert closed.valid_until is not None
+        assert {one.message_id for one in closed.evidence} == {"m2"}
 
     def test_takes_its_part_out_of_a_slot_of_several(self, stack):
         stack.say("I like durian.", ids=["m1"], session="a")

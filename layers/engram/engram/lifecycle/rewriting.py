@@ -67,7 +67,7 @@ class Rewriter:
         slots, gone_slots = _parted(affected.slots, self.slot)
         gists, gone_gists = _parted(affected.gists, self.gist)
         memories, gone_memories = _parted(affected.memories, self.memory)
-        versions, gone_versions = _parted(affected.versions, self.memory)
+        versions, gone_versions = _parted(affected.versions, self.closed_memory)
         left = {one.id: one for one in gists}
         gone = {one.id for one in gone_gists}
         events, gone_events = _parted(affected.events, lambda one: self.event(one, left, gone))
@@ -145,6 +145,11 @@ class Rewriter:
         if self._words(item.evidence).betrays(item.content):
             return None
         return replace(item, evidence=left, version=item.version + 1)
+
+    def closed_memory(self, item: MemoryItem) -> MemoryItem | None:
+        """An earlier version keeps its number: that is where it stands in the history."""
+        left = self.memory(item)
+        return None if left is None else replace(left, version=item.version)
 
     def event(self, event: Event, rewritten: Mapping[str, Gist], gone: set[str]) -> Event | None:
         """The event told by the gists that are left: its own words were made from all of its messages."""

@@ -65,7 +65,8 @@ class Withdrawal:
         """
         target = Target.from_arguments(operation.arguments)
         tombstones = self._parts.reader.tombstones(scope)
-        if not any(mark in tombstones.purging for mark in target.marks):
+        # With its user deleted too, the purge of the user takes this along, operation and all.
+        if tombstones.erasing or not any(mark in tombstones.purging for mark in target.marks):
             return operation
         if not self._parts.projector.forget_profile(scope, epoch=tombstones.epoch):
             raise Unavailable("the cache does not answer, and may still hold what was deleted")
