@@ -63,7 +63,12 @@ _REPORTED = re.compile(
     r"\b(?:(?:e-?)?mail|letter|text|article|message|review|post|story|novel|poem|script|song|lyrics|document|transcript|log|"
     r"output|says?|said|wrote|writes|reads?|told\s+(?:me|us)|asked|replied|states?|quote|line)\b[^\n.!?:]{0,24}:"
     r"|(?:邮件|短信|信件?|文章|消息|评论|帖子|故事|小说|台词|歌词|文档|网页|原文|例句|日志|例如|比如)[^\n。！？：:]{0,24}[:：]"
-    r"|(?<!补充)(?:说|写道?|问|回复|告诉我|内容(?:是|如下)|如下)(?:过|道|我)?[:：]",
+    r"|(?<!补充)(?:说|写道?|问|回复|告诉我|发来?的?|内容(?:是|如下)|如下)(?:过|道|我)?[:：]",
+    _FLAGS,
+)
+_PASTED_BELOW = re.compile(
+    r"^[^\n]{0,12}(?:下面|以下|下文|这)(?:就)?(?:是|为)[^\n]{0,30}(?:介绍|内容|邮件|信|文章|简历|聊天记录|对话|原文|稿|消息|简介|资料)[。：:]?\s*\n"
+    r"|^[^\n]{0,30}\b(?:here(?:'s| is)|below is|this is|following is|see)\b[^\n]{0,40}\b(?:bio|e?-?mail|letter|intro(?:duction)?|text|message|resume|résumé|cv|essay|article|chat|transcript|profile|post)\b[^\n]{0,20}\n",
     _FLAGS,
 )
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
@@ -135,7 +140,8 @@ def _mail(text: str) -> list[Span]:
 
 def _handed_over(text: str) -> list[Span]:
     """Text given to work on, or reported, follows a colon: to the end of the text, or of the line for a report."""
-    spans = [(match.end(), len(text)) for match in _HANDED_OVER.finditer(text)]
+    handed = (*_HANDED_OVER.finditer(text), *_PASTED_BELOW.finditer(text))
+    spans = [(match.end(), len(text)) for match in handed]
     for match in _REPORTED.finditer(text):
         rest = text[match.end() :]
         after_break = rest.lstrip(" \t").startswith("\n")

@@ -32,7 +32,7 @@ _NOT_A_PLACE = re.compile(
 _PLACE_TAIL = re.compile(
     rf"(?:已经|都|也|快|有|大概|将近|了)*{NUMBER}多?个?(?:年|月|天|周)多?了?$|(?:这边|那边|那里|这里|工作|生活|了|呢|啊|呀|的|这座城市|这个城市|市区)$"
 )
-_CONJUNCTION_END = re.compile(r"(?:的人|的时候|的话|的事|与否)$")
+_CONJUNCTION_END = re.compile(r"(?:回答|回复|答案|的人|的时候|的话|的事|与否)$")
 
 
 def is_place(word: str) -> bool:
@@ -49,7 +49,7 @@ def place(value: str) -> str:
     value = value.strip()
     for _ in range(3):
         value = _PLACE_TAIL.sub("", value)
-    head = value.split("的")[0]
+    head = re.split(r"的|而?不是|不在", value)[0]
     if not 1 < len(head) <= 14 or _NOT_A_PLACE.search(head):
         return ""
     return head
@@ -131,3 +131,8 @@ def introduced(value: str) -> str:
 def known_place(value: str) -> str:
     found = place(value)
     return found if is_place(found) else ""
+
+
+def school(value: str) -> str:
+    """The name of a school; "" for what is done at one (上大学)."""
+    return "" if re.search(r"(?:上|读|念|考|去)(?:大学|高中|中学|小学|学校)$", value) else value.strip()

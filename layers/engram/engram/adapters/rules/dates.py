@@ -185,7 +185,7 @@ def _chinese_month(match: re.Match[str], said: date, forward: bool) -> tuple[dat
 def _chinese_day(match: re.Match[str], said: date, forward: bool) -> tuple[date, str] | None:
     years = {"前": -2, "去": -1, "今": 0, "明": 1, "后": 2}
     year = match["year"]
-    month = int(match["month"]) if match["month"] else None
+    month = _number(match["month"]) if match["month"] else None
     day = int(match["day"]) if match["day"] else None
     if year is None and month is None:
         return None
@@ -237,6 +237,6 @@ _GRAMMAR: tuple[tuple[re.Pattern[str], _Read], ...] = tuple(
         (r"(?P<which>上上|下下|上|下|这|本)个?月(?:的)?(?:(?P<day>\d{1,2})[日号])?", _chinese_month),
         (rf"{_ZH_COUNT}(?P<unit>天|日|周|个?星期|个?礼拜|个月|年)(?:以|之)?前", _counted(-1)),
         (rf"{_ZH_COUNT}(?P<unit>天|日|周|个?星期|个?礼拜|个月|年)(?:以|之)?后", _counted(1)),
-        (r"(?:(?P<year>[前去今明后]|(?:19|20)\d\d)年的?)?(?:(?P<month>1[0-2]|0?[1-9])月(?:份)?)?(?:(?P<day>3[01]|[12]\d|0?[1-9])[日号])?", _chinese_day),
+        (r"(?:(?P<year>[前去今明后]|(?:19|20)\d\d)年的?)?(?:(?P<month>1[0-2]|0?[1-9]|十[一二]?|(?<![\u4e00-\u9fff]个)[一二三四五六七八九])月(?:份)?)?(?:(?P<day>3[01]|[12]\d|0?[1-9])[日号])?", _chinese_day),
     )
 )  # fmt: skip

@@ -26,7 +26,7 @@ _VERB = (
 _SUBJECT = r"i|i'm|i've|i'd|i'll|my|we|we're|we've|we'll|he|he's|she|she's|they|they're|it|it's|you|you're|your|our|his|her|their|there|everyone|people|this|that|the|please|not"
 BREAK = re.compile(
     rf"\s*[;:—–]+\s*|\s+-+\s+"
-    rf"|\s*,\s*(?:and |but |so |yet |or )?\s*(?=(?:{_SUBJECT}|{_VERB}|living|working|studying|based|born|originally|allergic|actually|right|correct|isn't|aren't|don't|yeah|at|what|how|when|where|which|who|can|could|do|does|is|are|if|because|although|though|while|whereas|since|an?|married|vegan|vegetarian)\b)"
+    rf"|\s*,\s*(?:and |but |so |yet |or )?\s*(?=(?:{_SUBJECT}|{_VERB}|living|working|studying|based|born|originally|allergic|actually|now|right|correct|isn't|aren't|don't|yeah|at|what|how|when|where|which|who|can|could|do|does|is|are|if|because|although|though|while|whereas|since|an?|married|vegan|vegetarian|\d{{1,3}}(?=,|$|\.| years| and))\b)"
     rf"|\s+(?:and|but|so|because|although|though|while|whereas|yet)\s+(?=(?:{_SUBJECT}|{_VERB}|like|allergic|living|working|studying|based|born)\b)"
     rf"|\s+(?=(?:if|because|although|though|whereas)\s)",
     _I,
@@ -34,7 +34,7 @@ BREAK = re.compile(
 LEAD_IN = re.compile(
     r"(?:well|actually|hi|hey|hello|hi there|hey there|oh|ok|okay|so|also|and|but|yes|yeah|no|nope|by the way|btw|fyi|in fact|to be honest|honestly|just so you know|for the record"
     r"|for your information|you know|sure|thanks|thank you|anyway|turns out|it turns out|good (?:morning|evening|afternoon)|nice to meet you|correction|sorry|wait|hmm+|um+|note|ps|p\.s\.?"
-    r"|please (?:remember|note)(?: that)?|remember(?: that)?(?= i\b| i'|\s+my\b)|keep in mind(?: that)?|note that|let me introduce myself|first(?: of all)?|besides|however|plus|then|because|although|though|since(?= i\b)|while|whereas|now(?=,)"
+    r"|please (?:remember|note)(?: that)?|remember(?: that)?(?= i\b| i'|\s+my\b)|keep in mind(?: that)?|note that|let me introduce myself|first(?: of all)?|besides|however|plus|then|because|although|though|since(?= i\b)|while|whereas|now(?=,| i\b)|don't forget(?: that)?|i said(?: that)?"
     r"|these days|nowadays|lately|currently(?=,)|as of (?:now|today)|at the moment|i meant(?: to say)?|i mean|i should mention(?: that)?|i want you to know(?: that)?|the thing is|fun fact|about me|unfortunately|luckily|happily|yesterday|today|(?:on |last |this |next )?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)(?: (?:morning|afternoon|evening|night))?|(?:last|this|next) (?:week(?:end)?|month|year|night|morning|spring|summer|autumn|fall|winter)|(?:\w+|a few|a couple of) (?:days|weeks|months|years) ago|in (?:19|20)\d\d|recently)"
     r"(?:\s*[,!.:-]+\s*|\s+)",
     _I,
@@ -55,7 +55,7 @@ _SOMEBODY = re.compile(
 )
 _BARE_ADJECTIVE = re.compile(
     r"(?:(?:severely|very|now|currently|originally|recently|also|not|happily|only|still|no longer|highly|deathly)\s+)*"
-    r"(?:allergic to|living in|working (?:as|at|for|in)|studying|learning|based in|born (?:in|on)|vegan|vegetarian|pescatarian|married|divorced|lactose|gluten|at [A-Z]\S*(?: \S+)* (?:since|now)|\d{1,3} years? old|going to|planning to|moving to|flying to|a huge fan of|a big fan of)",
+    r"(?:allergic to|living in|working (?:as|at|for|in)|studying|learning|based in|born (?:in|on)|vegan|vegetarian|pescatarian|married|divorced|lactose|gluten|at [A-Z]\S*(?: \S+)* (?:since|now)|\d{1,3}(?: years? old)?$|going to|planning to|moving to|flying to|a huge fan of|a big fan of)",
     _I,
 )
 _BARE_VERB = re.compile(
@@ -76,7 +76,7 @@ OPENS_UNREAL = re.compile(
     _I,
 )
 UNREAL = re.compile(
-    r"\b(?:would|could|might|may(?! \d)|maybe|perhaps|probably|possibly|wish|i'd|should|i hope|hopefully|i guess|i suppose|i think i|i thought|not sure|kidding|joking|jk|lol|haha+|supposedly|apparently|almost|nearly|not true that|false that)\b",
+    r"\b(?:would|could|might|(?-i:may)(?! \d)|maybe|perhaps|probably|possibly|wish|i'd|should|i hope|hopefully|i guess|i suppose|i think i|i thought|not sure|kidding|joking|jk|lol|haha+|supposedly|apparently|almost|nearly|not true that|false that)\b",
     _I,
 )
 _AUX = r"do|does|did|is|are|am|was|were|can|could|will|would|should|have|has|had|shall|may|isn't|aren't|don't|doesn't|didn't|won't|can't|wasn't|weren't"

@@ -44,7 +44,7 @@ PLACES = frozenset(
     "california texas florida york london".split()
 )
 _PLACE_TAIL = re.compile(
-    r"(?:\s+|^)(?:now|currently|at the moment|right now|these days|nowadays|anymore|any more|any longer|again|too|as well|since\b.*|for\b.*|with\b.*|and\b.*|but\b.*|because\b.*|where\b.*|which\b.*|until\b.*|while\b.*|when\b.*|as (?:a|an)\b.*"
+    r"(?:\s+|^)(?:originally|now|currently|at the moment|right now|these days|nowadays|anymore|any more|any longer|again|too|as well|since\b.*|for\b.*|with\b.*|and\b.*|but\b.*|because\b.*|where\b.*|which\b.*|until\b.*|while\b.*|when\b.*|as (?:a|an)\b.*"
     r"|(?:last|this|next|a few|two|three|\d+) (?:year|month|week|spring|summer|autumn|fall|winter|years|months|weeks)s?\b.*|in (?:january|february|march|april|may|june|july|august|september|october|november|december|\d{4})\b.*|yesterday|recently|permanently|full[- ]time|on (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b.*|today)$",
     _I,
 )
@@ -53,7 +53,7 @@ _VALUE_TAIL = re.compile(
     _I,
 )
 _REFUSED_THING = re.compile(
-    r"(?:it|that|this|these|those|you|your|him|her|his|hers|them|their|me|my|myself|us|our|he|she|they|we|i|how|what|when|where|who|why|to know|to see (?:if|whether)|to ask|to think|the (?:idea|way|fact|sound|look|answer|suggestion|plan|first|second|last|one|ones|option|thought|result)|one\b|some\b|any\b|nothing|something|everything|anything|none|all|so much|not|being asked|if|about|before|after|last|option|as|then|to be|having to|the (?!(?:beach|sea|outdoors|mountains|cello|piano|guitar|violin|drums|gym|theat(?:re|er)|cinema|countryside|ocean|rain|snow|cold|heat|city|(?-i:[A-Z]))\w*)\w+)\b",
+    r"(?:it|that|this|these|those|you|your|him|her|his|hers|them|their|me|my|myself|us|our|he|she|they|we|i|how|what|when|where|who|why|to know|to see (?:if|whether)|to ask|to think|the (?:idea|way|fact|sound|look|answer|suggestion|plan|first|second|last|one|ones|option|thought|result)|one\b|some\b|any\b|nothing|something|everything|anything|none|all|so much|not|being asked|if|about|before|after|last|option|as|then|to be|having to|(?:\w+ )?(?:answers?|replies|responses?|explanations?)$|the (?!(?:beach|sea|outdoors|mountains|cello|piano|guitar|violin|drums|gym|theat(?:re|er)|cinema|countryside|ocean|rain|snow|cold|heat|city|(?-i:[A-Z]))\w*)\w+)\b",
     _I,
 )
 _REFUSED_NAME = re.compile(

@@ -24,7 +24,7 @@ _AHEAD = re.compile(
     _I,
 )
 _PLAN = re.compile(
-    r"^(?:i(?:'m| am|'ve| have|'ll| will)?|we(?:'re| are|'ve| have|'ll| will)?)\b.*?(?:\b(?:will|going to|gonna|plan(?:ning)? (?:to|on)|intend(?:ing)? to|about to|decided to|scheduled|(?:signed up|registered) for|flying|moving|travel+ing|leaving|starting|visiting|getting married)\b|'ll\b)"
+    r"^(?:i(?:'m| am|'ve| have|'ll| will)?|we(?:'re| are|'ve| have|'ll| will)?)\b.*?(?:\b(?:will|going to|gonna|plan(?:ning)? (?:to|on)|intend(?:ing)? to|about to|decided to|scheduled|(?:signed up|registered) for|flying|moving|travel+ing|leaving|starting|visiting|expecting|getting married)\b|'ll\b)"
     r"|^(?:i|we)(?:'ve| have)?(?: just| already)? (?:booked|scheduled|have an? (?:[\w-]+ ){0,2}(?:appointment|exam|meeting|interview|flight|test|trip|wedding|deadline|surgery|concert|race|presentation|party|reservation))\b"
     r"|^[^他她它你您]{0,12}我们?.{0,12}?(?:(?:打算|计划|准备|决定)(?!工作|好|了|书|案)|即将|将要?|要(?!是|求)|会(?=去|在|到|参加)|[约約]了|预约了?|订了|报名了?|有(?:一)?(?:个|场|次)?[^，]{0,6}(?:考试|面试|会议|手术|演出|约会|体检|航班|婚礼|比赛|聚会|答辩|演讲|旅行))",
     _I,
