@@ -91,6 +91,8 @@ def test_every_parameter_can_be_given_in_a_query_and_in_a_body():
         ("customize_context_prompt", "x" * 30_000),
         ("fill_window_with_events", "maybe"),
         ("prefer_topics", "x" * 300),
+        ("only_topics", ""),
+        ("only_topics", "  "),
     ],
 )
 def test_a_bad_value_is_refused_by_the_name_of_its_parameter(name, value):

@@ -109,6 +109,14 @@ def test_with_chats_events_come_by_likeness_to_the_last_user_turns(home):
     assert home.ask(chats=CHATS, event_similarity_threshold=0.95).tokens_events == 0
 
 
+@pytest.mark.parametrize("turn", [ChatTurn("assistant", "hi"), ChatTurn("user", " \n ")])
+def test_chats_with_nothing_to_search_by_get_the_newest_events(home, turn):
+    home.write(gists=[home.gist("tea")])
+    block = home.ask(chats=(turn,))
+    assert "tea" in block.text
+    assert block.degraded == ()
+
+
 def test_an_event_that_the_index_still_has_and_the_table_not_is_not_shown(home):
     home.write(gists=[home.gist("tea")])
     home.search.find(home.gist("deleted long ago", 5))

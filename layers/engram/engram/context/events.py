@@ -54,8 +54,10 @@ class EventSearch:
         since: datetime,
         threshold: float,
         limit: int,
-    ) -> list[HotGist]:
+    ) -> list[HotGist] | None:
         """Gists above `threshold` (cosine) that happened since then, nearest first, at most `limit`.
+
+        None if the chats hold nothing to search by: no user turn, or none with a word in it.
 
         Args:
             known: gists already read from the user's rows: these need no second look.
@@ -64,6 +66,8 @@ class EventSearch:
             Unavailable: the encoder or the index does not answer.
         """
         hits = self.hits(scope, last_user_turns(chats), since=since, threshold=threshold, limit=limit)
+        if hits is None:
+            return None
         found = {gist.id: gist for gist in known}
         unknown = [hit for hit in hits if _gist_id(hit) not in found]
         if unknown:
@@ -72,19 +76,19 @@ class EventSearch:
             found.update((row.id, hot_gist(row, self._zone)) for row in rows)
         return [found[_gist_id(hit)] for hit in hits if _gist_id(hit) in found]
 
-    def hits(self, scope: Scope, text: str, *, since: datetime, threshold: float, limit: int) -> list[Hit]:
-        """Hits of kind gist above the threshold, nearest first. Not verified.
+    def hits(self, scope: Scope, text: str, *, since: datetime, threshold: float, limit: int) -> list[Hit] | None:
+        """Hits of kind gist above the threshold, nearest first, not verified. None for a text with nothing in it.
 
         Raises:
             Unavailable: no encoder, or it or the index does not answer.
         """
         if not text.strip():
-            return []
+            return None
         if self._embedder is None:
             raise Unavailable("no encoder is configured")
         vector = self._embedder.embed([text], "query")[0]
         if not vector:
-            return []
+            return None
         query = SearchQuery(
             vector=vector,
             encoder=self._embedder.id,

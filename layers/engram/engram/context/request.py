@@ -159,12 +159,12 @@ def _flag(name: str, value: object) -> bool:
 def _names(name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         value = [value]
-    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-        raise InvalidInput(f"{name} must be a list of topic names", field=name)
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) and one.strip() for one in value):
+        raise InvalidInput(f"{name} must be a list of topic names, none of them empty", field=name)
     if len(value) > MAX_TOPICS or any(len(one) > MAX_NAME_CHARACTERS for one in value):
         rule = f"at most {MAX_TOPICS} names of at most {MAX_NAME_CHARACTERS} characters"
         raise InvalidInput(f"{name} takes {rule}", field=name)
-    return tuple(one for one in value if one.strip())
+    return tuple(value)
 
 
 def _template(name: str, value: object) -> str:

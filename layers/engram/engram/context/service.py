@@ -194,6 +194,8 @@ class ContextService:
             )
         except Unavailable:
             return _EventLine(recent, (EVENTS,))
+        if rows is None:
+            return _EventLine(recent, ())
         return _EventLine([row for row in rows if row.summarised or not request.require_event_summary], ())
 
     def _beside(self) -> ThreadPoolExecutor:

@@ -106,7 +106,7 @@ class MemobaseEvents:
     ) -> list[tuple[Gist, float]]:
         """Gists above the threshold, nearest first, each with its cosine. Raises Unavailable without an encoder."""
         since = self._clock() - timedelta(days=days)
-        hits = self._search().hits(scope, query, since=since, threshold=threshold, limit=max(top_k, 1))
+        hits = self._search().hits(scope, query, since=since, threshold=threshold, limit=max(top_k, 1)) or []
         wanted = [(hit.document.occurred_at, hit.document.doc_id.removeprefix(GIST_PREFIX)) for hit in hits]
         rows = {row.id: row for row in self._reader.gists_at(scope, wanted)} if wanted else {}
         named = ((hit.document.doc_id.removeprefix(GIST_PREFIX), hit.score) for hit in hits)
