@@ -74,7 +74,8 @@ class Memory:
     waiting: list[str] = field(default_factory=list)
 
     def tell(self, session_id: str, turns: Sequence[Turn]) -> None:
-        """Ingests one session in batches."""
+        """Ingests one session in batches; turns without a text are left out."""
+        turns = [turn for turn in turns if turn.text.strip()]
         for start in range(0, len(turns), BATCH):
             messages = []
             for turn in turns[start : start + BATCH]:
