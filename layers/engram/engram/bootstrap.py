@@ -412,14 +412,13 @@ class Services:
     @part
     def resolvers(self) -> Resolvers:
         from engram.catalogue.resolvers import Resolvers
-        from engram.catalogue.subjects import ConversationResolver
         from engram.resolve.resolver import Resolver
         from engram.resolve.shipped import default_catalogue
 
         return Resolvers(
             rows=self._catalogue_rows,
             shipped=default_catalogue,
-            make=lambda catalogue: ConversationResolver(Resolver(catalogue, embedder=self._read_embedder)),
+            make=lambda catalogue: Resolver(catalogue, embedder=self._read_embedder),
         )
 
     @part

@@ -24,6 +24,7 @@ _ONE_BEFORE = re.compile(
     r"再上|再前|再之前|再往前|更早|前一次|上一次呢|之前|以前|前面那次",
     re.IGNORECASE,
 )
+_EMPTY = re.compile(r"\b(?:times?|ones?|before|again|earlier|that|the)\b|那次|一次|次", re.IGNORECASE)
 _LOOKED_AT = 6
 """Messages back that a follow-up may go on from."""
 
@@ -55,7 +56,7 @@ def carried_over(resolution: Resolution, recent: Sequence[str], understand: Unde
 
 def names_something(resolution: Resolution) -> bool:
     """Whether the query has a subject of its own: a mention, or words that are no mere continuation."""
-    words = _ONE_BEFORE.sub(" ", _GOES_ON.sub(" ", resolution.search_text))
+    words = _EMPTY.sub(" ", _ONE_BEFORE.sub(" ", _GOES_ON.sub(" ", resolution.search_text)))
     return bool(resolution.entities or resolution.topics or re.search(r"\w{2,}", words))
 
 
