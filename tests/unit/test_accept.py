@@ -128,6 +128,16 @@ def test_what_is_about_somebody_else_is_an_item_and_no_slot() -> None:
     assert (item.draft.subject, item.draft.content, item.draft.sub_topic) == ("sister", "Oslo", "city")
 
 
+def test_where_several_named_people_speak_nobodys_facts_become_the_users_profile() -> None:
+    ann, tom = said("I live in Oslo"), said("I live in Rome", message_id="m2", seq=1)
+    alone = batch(replace(ann, name="Ann"))
+    both = batch(replace(ann, name="Ann"), replace(tom, name="Tom"))
+    proposed = Distillation(slots=(city("Oslo", Citation("m1", "I live in Oslo")),))
+    assert [one.change.content for one in accept(proposed, alone).slots] == ["Oslo"]
+    found = accept(proposed, both)
+    assert (found.slots, [one.draft.subject for one in found.items]) == ((), ["Ann"])
+
+
 def test_nothing_outside_a_strict_taxonomy_passes_whatever_it_is() -> None:
     taxonomy = taxonomy_of(ProfileConfig(), preset("strict"), language="en")
     cited = (Citation("m1", "I live in Oslo"),)

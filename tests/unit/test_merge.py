@@ -146,6 +146,14 @@ def test_adding_to_what_a_person_wrote_keeps_their_words() -> None:
     assert next(iter(profile.slots.values())).edited
 
 
+def test_a_fuller_wording_by_a_person_is_not_said_again_beside_it() -> None:
+    profile = heard("I like tea")
+    edited(profile, "likes tea, green and without sugar", 2)
+    profile.items.clear()
+    profile.hears("I like tea", day=3)
+    assert profile.says() == {"interest::foods": "likes tea, green and without sugar"}
+
+
 def change(content: str, action: SlotAction, sub_topic: str, quote: str, **more: object) -> SlotChange:
     return SlotChange(action, "interest", sub_topic, content, (Citation("m1", quote),), **more)  # type: ignore[arg-type]
 

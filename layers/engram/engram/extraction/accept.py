@@ -7,9 +7,10 @@ topics outside a strict taxonomy end, whoever the distiller is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 from engram.domain.models import EventTag, Evidence, Message, Role
 from engram.extraction.models import (
@@ -23,6 +24,9 @@ from engram.extraction.models import (
 )
 from engram.extraction.provenance import Provenance, provenance_of
 from engram.profile.taxonomy import Taxonomy, attribute_unify
+
+_Row = TypeVar("_Row")
+_Believed = TypeVar("_Believed")
 
 MAX_CONTENT_CHARACTERS = 2_000
 MAX_NAME_CHARACTERS = 128
@@ -110,36 +114,16 @@ def accept(distillation: Distillation, request: DistillationRequest, *, markers:
         markers: headings of the business's own context template, so that its echoes are recognised.
     """
     examiner = _Examiner(request, markers)
-    slots: list[AcceptedChange] = []
-    items: list[AcceptedItem] = []
-    gists: list[AcceptedGist] = []
     dropped = [Dropped("row", reason) for reason in distillation.dropped]
-    for change in distillation.slots:
-        try:
-            accepted = examiner.slot(change)
-        except _Refused as refusal:
-            dropped.append(Dropped("slot", str(refusal)))
-            continue
-        if isinstance(accepted, AcceptedItem):
-            items.append(accepted)
-        else:
-            slots.append(accepted)
-    for item in distillation.items:
-        try:
-            items.append(examiner.item(item))
-        except _Refused as refusal:
-            dropped.append(Dropped("item", str(refusal)))
-    for gist in distillation.gists:
-        try:
-            gists.append(examiner.gist(gist))
-        except _Refused as refusal:
-            dropped.append(Dropped("gist", str(refusal)))
+    about_anybody = _examined("slot", distillation.slots, examiner.slot, dropped)
+    items = _examined("item", distillation.items, examiner.item, dropped)
+    gists = _examined("gist", distillation.gists, examiner.gist, dropped)
     tags = _known_tags(distillation.tags, request.taxonomy)
     dropped += [Dropped("tag", "taxonomy")] * (len(distillation.tags) - len(tags))
     return Accepted(
-        slots=tuple(slots),
+        slots=tuple(row for row in about_anybody if isinstance(row, AcceptedChange)),
         gists=tuple(gists),
-        items=tuple(items),
+        items=(*(row for row in about_anybody if isinstance(row, AcceptedItem)), *items),
         summary=examiner.summary(distillation.summary),
         tags=tags,
         mentions=examiner.mentions(distillation.mentions),
@@ -151,6 +135,19 @@ def accept(distillation: Distillation, request: DistillationRequest, *, markers:
     )
 
 
+def _examined(
+    kind: str, rows: Iterable[_Row], examine: Callable[[_Row], _Believed], dropped: list[Dropped]
+) -> list[_Believed]:
+    """The rows that pass; the others are added to `dropped` with the reason."""
+    believed = []
+    for row in rows:
+        try:
+            believed.append(examine(row))
+        except _Refused as refusal:
+            dropped.append(Dropped(kind, str(refusal)))
+    return believed
+
+
 class _Examiner:
     """Holds what the rows of one batch are checked against."""
 
@@ -159,6 +156,8 @@ class _Examiner:
         self._messages = {message.message_id: message for message in request.messages}
         self._markers = markers
         self._provenance: dict[str, Provenance] = {}
+        named = {message.name for message in request.messages if message.role is Role.USER and message.name}
+        self._several_speak = len(named) > 1
 
     def slot(self, change: SlotChange) -> AcceptedChange | AcceptedItem:
         """Raises _Refused. A change about somebody else is a memory item, not a slot."""
@@ -169,6 +168,10 @@ class _Examiner:
         if change.action is not SlotAction.DROP and self._says_nothing(content, topic, sub_topic):
             raise _Refused("empty")
         change = replace(change, topic=topic, sub_topic=sub_topic, content=content, contradicts=contradicts)
+        if change.subject.strip().lower() in ("user", "用户", ""):
+            speaker = self._speaker(evidence)
+            if speaker:
+                change = replace(change, subject=speaker)
         if change.subject.strip().lower() in ("user", "用户", ""):
             return AcceptedChange(replace(change, subject="user"), evidence, at)
         draft = ItemDraft(
@@ -263,6 +266,10 @@ class _Examiner:
         if not any(message.role is Role.USER for message, _ in located):
             return "not_said_by_user"
         return "foreign_text" if any(not self._is_own(*pair) for pair in located) else "says_too_little"
+
+    def _speaker(self, evidence: tuple[Evidence, ...]) -> str:
+        """Who said it, where several named people speak as the user: which of them the profile is of, nobody knows."""
+        return self._messages[evidence[0].message_id].name if self._several_speak else ""
 
     def _located(self, citation: Citation) -> tuple[Message, Evidence] | None:
         """The cited span. A model may trim white space around a quote; nothing else of it may differ."""

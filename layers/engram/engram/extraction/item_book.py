@@ -34,6 +34,11 @@ def with_evidence(present: tuple[Evidence, ...], more: Iterable[Evidence]) -> tu
     return united if len(united) <= MAX_EVIDENCE else united[:1] + united[-(MAX_EVIDENCE - 1) :]
 
 
+def stated_at(item: MemoryItem) -> datetime:
+    """Since when the item stands as it does: what was said before that cannot overrule it."""
+    return item.updated_at if item.edited else item.valid_from
+
+
 class ItemBook:
     """Items by id, with every change of this merge. Ids of new ones follow from the operation and their position."""
 
@@ -88,34 +93,20 @@ class ItemBook:
     ) -> MemoryItem:
         """A new item, or the next version of the one that it replaces."""
         self._new.update(evidence)
-        if predecessor is None:
-            item = MemoryItem(
-                self._new_id(),
-                kind,
-                about.subject,
-                about.topic,
-                about.sub_topic,
-                content,
-                self._now,
-                at,
-                since,
-                evidence=evidence,
-            )
-        else:
-            item = MemoryItem(
-                predecessor.id,
-                kind,
-                about.subject,
-                about.topic,
-                about.sub_topic,
-                content,
-                predecessor.created_at,
-                at,
-                since,
-                evidence=evidence,
-                version=predecessor.version + 1,
-            )
-            self._deleted.discard(predecessor.id)
+        item = MemoryItem(
+            id=predecessor.id if predecessor else self._new_id(),
+            kind=kind,
+            subject=about.subject,
+            topic=about.topic,
+            sub_topic=about.sub_topic,
+            content=content,
+            created_at=predecessor.created_at if predecessor else self._now,
+            updated_at=at,
+            valid_from=since,
+            evidence=evidence,
+            version=predecessor.version + 1 if predecessor else 1,
+        )
+        self._deleted.discard(item.id)
         self._keep(item)
         return item
 

@@ -15,7 +15,7 @@ from engram.extraction.accept import Accepted, AcceptedChange, AcceptedItem, Dro
 from engram.extraction.cardinality import holds_one
 from engram.extraction.elements import same, same_thing
 from engram.extraction.gist_book import GistBook
-from engram.extraction.item_book import About, ItemBook, with_evidence
+from engram.extraction.item_book import About, ItemBook, stated_at, with_evidence
 from engram.extraction.models import SlotAction
 from engram.extraction.shortening import TokenCounter
 from engram.extraction.slot_book import SlotBook
@@ -127,7 +127,7 @@ class _Merger:
         value = row.change.contradicts or row.change.content
         ended_at = row.change.valid_from or row.at
         named = self._items.naming(about, value)
-        newer = [item for item in named if item.valid_from > row.at]
+        newer = [item for item in named if stated_at(item) > row.at]
         self._stale += [(frozenset(row.evidence), value, item) for item in newer]
         kept = [item.content for item in newer]
         removed = self._slots.remove(about, value, at=row.at, kept=kept)
@@ -168,6 +168,9 @@ class _Merger:
     def _append(self, about: About, row: AcceptedChange) -> None:
         for element in self._slots.parts(row.change.content):
             known = self._items.saying(about, element)
+            if known is None and self._slots.covers(about, element):
+                self._slots.support(about, row.evidence, row.at)
+                continue
             self._slots.append(about, element, row.evidence, row.at)
             if known is not None:
                 self._items.support(known, row.evidence, row.at)
@@ -198,7 +201,7 @@ class _Merger:
         if draft.action is SlotAction.DROP:
             value = draft.contradicts or draft.content
             for item in self._items.naming(about, value):
-                if item.valid_from <= row.at:
+                if stated_at(item) <= row.at:
                     self._items.close(item, row.at)
             return
         known = self._items.saying(about, draft.content)
@@ -207,7 +210,7 @@ class _Merger:
             return
         since = draft.valid_from or row.at
         current = self._items.about(about)[-1:] if draft.action is SlotAction.UPDATE else []
-        if current and current[0].valid_from > row.at:
+        if current and stated_at(current[0]) > row.at:
             self._items.record_past(current[0], draft.kind, draft.content, row.evidence, since=since)
             return
         closed = [self._items.close(item, since) for item in current]

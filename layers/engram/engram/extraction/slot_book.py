@@ -52,6 +52,15 @@ class SlotBook:
         fuller = slot.edited and normal(content) in normal(slot.content)
         return fuller or same(slot.content, joined(self.parts(content)))
 
+    def covers(self, about: About, element: str) -> bool:
+        """Whether a part that a person wrote says this element already, in fuller words."""
+        slot = self._slots.get(about)
+        return (
+            slot is not None
+            and slot.edited
+            and any(normal(element) in normal(part) for part in elements_of(slot.content))
+        )
+
     def is_newer(self, about: About, at: datetime) -> bool:
         """Whether the slot was stated or edited later than `at`."""
         slot = self._slots.get(about)

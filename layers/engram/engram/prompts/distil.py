@@ -18,7 +18,7 @@ from engram.extraction.models import (
     SlotChange,
 )
 from engram.profile.taxonomy import Taxonomy, read_out
-from engram.prompts.answers import CitationRow, DistillationAnswer
+from engram.prompts.answers import CitationRow, DistillationAnswer, GistRow, ItemRow, SlotRow
 from engram.prompts.prompt import Prompt, data, filled, texts
 
 MAX_ANSWER_TOKENS = 4_096
@@ -90,43 +90,10 @@ def distillation_of(
 ) -> Distillation:
     """A model's answer as a proposal. Nothing is believed here: `extraction.accept` examines every row."""
     zone = zone_of(request.timezone)
-    said = {message.message_id: message.created_at for message in request.messages}
-    newest = max(said.values(), default=datetime.now(UTC))
     return Distillation(
-        slots=tuple(
-            SlotChange(
-                SlotAction(row.action),
-                row.topic,
-                row.sub_topic,
-                row.content,
-                _citations(row.citations),
-                kind=MemoryKind(row.kind),
-                subject=row.subject or "user",
-                contradicts=row.contradicts,
-                valid_from=_moment(row.valid_from, zone),
-            )
-            for row in answer.slots
-        ),
-        gists=tuple(
-            GistDraft(
-                row.content,
-                _moment(row.happened_on, zone) or _said(row.citations, said, newest),
-                _citations(row.citations),
-            )
-            for row in answer.gists
-        ),
-        items=tuple(
-            ItemDraft(
-                MemoryKind(row.kind),
-                row.content,
-                _citations(row.citations),
-                subject=row.subject or "user",
-                topic=row.topic,
-                sub_topic=row.sub_topic,
-                valid_from=_moment(row.valid_from, zone),
-            )
-            for row in answer.items
-        ),
+        slots=tuple(_change(row, zone) for row in answer.slots),
+        gists=tuple(_gist(row, request, zone) for row in answer.gists),
+        items=tuple(_item(row, zone) for row in answer.items),
         summary=answer.summary,
         tags=tuple(EventTag(tag.tag, tag.value) for tag in answer.tags),
         mentions=tuple(answer.mentions),
@@ -136,12 +103,43 @@ def distillation_of(
     )
 
 
+def _change(row: SlotRow, zone: tzinfo) -> SlotChange:
+    return SlotChange(
+        SlotAction(row.action),
+        row.topic,
+        row.sub_topic,
+        row.content,
+        _citations(row.citations),
+        kind=MemoryKind(row.kind),
+        subject=row.subject or "user",
+        contradicts=row.contradicts,
+        valid_from=_moment(row.valid_from, zone),
+    )
+
+
+def _item(row: ItemRow, zone: tzinfo) -> ItemDraft:
+    return ItemDraft(
+        MemoryKind(row.kind),
+        row.content,
+        _citations(row.citations),
+        subject=row.subject or "user",
+        topic=row.topic,
+        sub_topic=row.sub_topic,
+        valid_from=_moment(row.valid_from, zone),
+    )
+
+
+def _gist(row: GistRow, request: DistillationRequest, zone: tzinfo) -> GistDraft:
+    """Undated, it happened when it was said: at the time of the first message it cites, else of the newest."""
+    said = {message.message_id: message.created_at for message in request.messages}
+    cited = [said[citation.message_id] for citation in row.citations if citation.message_id in said]
+    newest = max(said.values(), default=datetime.min.replace(tzinfo=UTC))
+    happened = _moment(row.happened_on, zone) or next(iter(cited), newest)
+    return GistDraft(row.content, happened, _citations(row.citations))
+
+
 def _citations(rows: Iterable[CitationRow]) -> tuple[Citation, ...]:
     return tuple(Citation(row.message_id, row.quote) for row in rows)
-
-
-def _said(rows: Iterable[CitationRow], said: dict[str, datetime], otherwise: datetime) -> datetime:
-    return next((said[row.message_id] for row in rows if row.message_id in said), otherwise)
 
 
 def _moment(text: str, zone: tzinfo) -> datetime | None:

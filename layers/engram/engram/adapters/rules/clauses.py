@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from types import ModuleType
 
 from engram.adapters.rules import chinese_syntax, english_syntax
 from engram.adapters.rules.folding import fold
@@ -145,5 +146,5 @@ def _own_words(clause: Clause) -> str:
     return clause.text[max(0, clause.start - clause.offset) :]
 
 
-def _syntax(clause: Clause):  # type: ignore[no-untyped-def]
+def _syntax(clause: Clause) -> ModuleType:
     return chinese_syntax if clause.language == "zh" else english_syntax

@@ -16,7 +16,7 @@ from engram.adapters.rules.happenings import gists, plans
 from engram.adapters.rules.others import items_about_others
 from engram.adapters.rules.requests import wishes
 from engram.adapters.rules.since import with_since
-from engram.adapters.rules.statements import FactKind, Statement
+from engram.adapters.rules.statements import Statement
 from engram.adapters.rules.tags import tags_of
 from engram.context.templates import BLOCK_MARKERS
 from engram.domain.models import Message, Role
@@ -92,7 +92,6 @@ def _wishes(clauses: list[Clause], text: str) -> list[Statement]:
         found += [
             Statement(wish.kind, wish.value, wish.content, left, right)
             for wish in wishes(text[left : max(right, min(end, right + 1))])
-            if wish.kind is not FactKind.NAME
         ]
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -88,4 +88,3 @@ class Statement:
     holds: bool = True
     subject: str = "user"
     since: datetime | None = None
-    extra: tuple[tuple[FactKind, str], ...] = field(default_factory=tuple)
