@@ -81,6 +81,12 @@ class Remembering:
     def work(self, scope: Scope, operation_id: str) -> None:
         self.services.extractor.work(scope, operation_id, last_attempt=True)
 
+    def flush(self) -> None:
+        """Distils what is buffered."""
+        self._requests += 1
+        accepted = self.services.ingestion.flush(self.scope, request_id=f"flush-{self._requests}")
+        self.work(self.scope, accepted.operation_id)
+
     def recall(
         self, query: str, *, scope: Scope | None = None, session_id: str = "asking", **fields: Any
     ) -> RecallBundle:

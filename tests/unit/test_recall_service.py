@@ -224,6 +224,73 @@ class TestTime:
         assert self.sessions(bundle) == ["asking"]
 
 
+class TestVagueTime:
+    @pytest.fixture
+    def asked_twice(self, memory):
+        memory.say("spring", "03-01 10:00", "给我一份杭州旅游攻略", "先去西湖。")
+        memory.say("summer", "06-01 10:00", "再给一份杭州旅游攻略", "先去西溪。")
+        memory.say("other", "06-02 10:00", "a recipe for soup please", "Boil leeks.")
+        return memory
+
+    def test_before_means_the_newest_and_does_not_hide_the_others(self, asked_twice):
+        sessions = [one.session_id for one in asked_twice.recall("之前说过的杭州旅游攻略").conversation_refs]
+        assert sessions[0] == "summer"
+        assert "spring" in sessions
+
+    def test_last_time_hides_them(self, asked_twice):
+        sessions = [one.session_id for one in asked_twice.recall("上次说的杭州旅游攻略").conversation_refs]
+        assert sessions == ["summer"]
+
+    def test_a_page_that_says_today_in_passing_is_not_about_today(self, asked_twice):
+        page = (
+            "Hello, I am back from the market today and very tired, the kids were loud, the tram was late, but I "
+            "bought everything on your list and now I want to cook that leek soup recipe, so what comes first?"
+        )
+        assert "Boil leeks." in texts(asked_twice.recall(page))
+
+    def test_a_new_conversation_is_seen_by_the_very_next_recall(self, asked_twice):
+        assert [one.session_id for one in asked_twice.recall("上次说的杭州旅游攻略").conversation_refs] == ["summer"]
+        asked_twice.say("newest", "06-20 10:00", "杭州旅游攻略要雨天的", "去博物馆。")
+        assert [one.session_id for one in asked_twice.recall("上次说的杭州旅游攻略").conversation_refs] == ["newest"]
+
+
+class TestItems:
+    @pytest.fixture
+    def known(self, memory):
+        memory.say("me", "06-02 10:00", "我对花生过敏，住在东京，是后端工程师。", "记住了。")
+        memory.say("code", "06-03 10:00", "How do I reverse a list in Python?", "Use reversed() or a slice.")
+        memory.flush()
+        return memory
+
+    def contents(self, bundle):
+        return " ".join(one.text for one in bundle.items)
+
+    def test_are_found_by_the_words_in_which_one_asks_for_them(self, known):
+        bundle = known.recall("where do I live?")
+        assert "东京" in bundle.items[0].text
+        assert any("东京" in one.text for one in bundle.evidence)
+
+    def test_quote_the_message_to_the_letter(self, known):
+        for item in known.recall("我对什么过敏").items:
+            for source in item.evidence:
+                assert source.text in "我对花生过敏，住在东京，是后端工程师。"
+
+    def test_all_of_them_answer_what_is_known(self, known):
+        assert "花生" in self.contents(known.recall("what do you know about me?"))
+
+    def test_of_a_chosen_conversation_are_only_what_was_learnt_in_it(self, known):
+        assert "东京" not in self.contents(known.recall("last time we talked about Python lists"))
+
+    def test_lose_their_place_when_the_message_behind_them_is_hidden(self, known):
+        conversation = known.recall("花生过敏").conversation_refs[0].conversation_id
+        ref = MessageRef(conversation, 0)
+        message = known.services.reader.messages(known.scope, [ref])[ref]
+        row = message_item(known.scope, replace(message, hidden=True, version=2), 0, None)
+        known.services.table.write(puts=[row])
+        bundle = known.recall("我对什么过敏")
+        assert "花生" not in self.contents(bundle) + " ".join(texts(bundle))
+
+
 class TestAmbiguity:
     def test_a_topic_word_that_may_mean_two_things_shows_both(self, memory):
         memory.say("trip", "06-01 10:00", ASK_GUIDE, GUIDE)
