@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from engram.context.events import EventSearch
     from engram.context.profiles import HotProfiles
     from engram.context.service import ContextService
+    from engram.domain.models import Operation
+    from engram.domain.scope import Scope
     from engram.extraction.distilling import BusinessRules, DistilStage
     from engram.extraction.indexing import IndexStage
     from engram.extraction.projection import Projector
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from engram.ingestion.service import IngestionService
     from engram.lifecycle.census import CensusTaker
     from engram.lifecycle.deletion import DeletionService
+    from engram.lifecycle.everybody import Everybody
     from engram.lifecycle.exports import ExportService
     from engram.lifecycle.imports import ImportService
     from engram.lifecycle.memories import MemoryService
@@ -575,7 +578,7 @@ class Services:
                 OperationKind.DELETION: self._purge.run,
                 OperationKind.IMPORT: self.imports.run,
                 OperationKind.REINDEX: self.rebuild.run,
-                OperationKind.REPROCESS: self._reevaluation.run,
+                OperationKind.REPROCESS: self._reprocess,
             },
             send=self.ingestion.send,
             clock=self.clock,
@@ -618,6 +621,21 @@ class Services:
         from engram.lifecycle.wiring import rebuild_of
 
         return rebuild_of(self)
+
+    @part
+    def everybody(self) -> Everybody:
+        from engram.lifecycle.wiring import everybody_of
+
+        return everybody_of(self)
+
+    def _reprocess(self, scope: Scope, operation: Operation) -> Operation:
+        """By the present taxonomy, or by the present catalogue."""
+        from engram.lifecycle.reprocess import TAXONOMY
+        from engram.lifecycle.wiring import reprocess_of
+
+        if operation.arguments.get("what") == TAXONOMY:
+            return reprocess_of(self, self._distil_stage).run(scope, operation)
+        return self._reevaluation.run(scope, operation)
 
     @part
     def _purge(self) -> Purge:

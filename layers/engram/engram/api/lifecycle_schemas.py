@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
@@ -64,12 +64,18 @@ class ExportQuery(BaseModel):
 
 
 class RebuildBody(BaseModel):
-    """`POST /v1/maintenance/reindex` and `…/reprocess`: one user, or everybody of the business."""
+    """`POST /v1/maintenance/reindex`: one user, or everybody of the business."""
 
     model_config = ConfigDict(extra="forbid")
 
     user_id: Any = None
     request_id: Annotated[str, Field(min_length=1, max_length=128)] | None = None
+
+
+class ReprocessBody(RebuildBody):
+    """`POST /v1/maintenance/reprocess`: what has changed. A catalogue is read again for the whole business."""
+
+    what: Literal["catalogue", "taxonomy"] = "catalogue"
 
 
 class UsageQuery(BaseModel):

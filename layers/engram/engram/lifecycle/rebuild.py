@@ -1,7 +1,6 @@
 """Rebuilding what is derived from the table: search rows, the remote index, the hot profile.
 
-One user is rebuilt in that user's own place in the queue, so that nothing of it is deleted meanwhile. A whole business
-is one operation that begins one for each of its users, and ends when all of them have ended.
+One user is rebuilt in that user's own place in the queue, so that nothing of it is deleted meanwhile.
 """
 
 from __future__ import annotations
@@ -13,17 +12,16 @@ from typing import Any
 
 from engram.domain.clock import Clock, Stopwatch
 from engram.domain.documents import Document
-from engram.domain.errors import InvalidInput, NotFound
-from engram.domain.models import Message, Operation, OperationKind, OperationStatus
+from engram.domain.errors import NotFound
+from engram.domain.models import Message, Operation, OperationStatus
 from engram.domain.scope import Scope
 from engram.extraction.indexing import embedded
 from engram.extraction.projection import Projector
-from engram.ingestion.service import IngestionService
 from engram.lifecycle.affected import document_id_of
+from engram.lifecycle.everybody import Everybody
 from engram.ports import Embedder, Table
 from engram.recall.indexing import document_of_gist, document_of_memory, documents_of_messages
 from engram.store import keys
-from engram.store.children import PER_ROW, Children
 from engram.store.operations import Operations
 from engram.store.reader import Reader
 
@@ -35,7 +33,7 @@ _ANY_VERSION = 2**31 - 1
 
 
 class Rebuild:
-    """Begins rebuilds, and works on them."""
+    """Works on REINDEX operations."""
 
     def __init__(
         self,
@@ -43,8 +41,8 @@ class Rebuild:
         table: Table,
         reader: Reader,
         operations: Operations,
-        children: Children,
-        ingestion: IngestionService,
+        everybody: Everybody,
+        send: Callable[[Scope, str], None],
         projector: Projector,
         embedder: Callable[[], Embedder | None],
         clock: Clock,
@@ -53,31 +51,12 @@ class Rebuild:
         self._table = table
         self._reader = reader
         self._operations = operations
-        self._children = children
-        self._ingestion = ingestion
+        self._everybody = everybody
+        self._send = send
         self._projector = projector
         self._embedder = embedder
         self._clock = clock
         self._delivery_ms = delivery_ms
-
-    def begin(self, scope: Scope, kind: OperationKind, *, request_id: str) -> Operation:
-        """Queues a REINDEX of a user or business, or a REPROCESS of a business by its present catalogue.
-
-        Raises:
-            NotFound: nothing is known of the user.
-            InvalidInput: a reprocessing of a single user.
-        """
-        if not scope.is_business and self._reader.user(scope) is None:
-            raise NotFound("nothing is known of this user", field="user_id")
-        if kind is OperationKind.REPROCESS and not scope.is_business:
-            raise InvalidInput("a catalogue is reprocessed for the whole business", field="user_id")
-        operation = self._ingestion.new_operation(scope, kind, request_id)
-        if kind is OperationKind.REPROCESS:
-            operation = replace(operation, arguments={"changed_ids": None, "after": ""})
-        present = self._operations.create(scope, operation)
-        if not present.status.final:
-            self._ingestion.send(scope, present.operation_id)
-        return present
 
     def run(self, scope: Scope, operation: Operation) -> Operation:
         """Raises Unavailable or Throttled, after which it goes on where it was."""
@@ -86,77 +65,11 @@ class Rebuild:
         def enough() -> bool:
             return watch.ms() > self._delivery_ms
 
-        work = self._business if scope.is_business else self._user
+        work = self._everybody.run if scope.is_business else self._user
         after = work(scope, operation, enough)
         if not after.status.final and enough():
-            self._ingestion.send(scope, operation.operation_id)
+            self._send(scope, operation.operation_id)
         return after
-
-    # A business -------------------------------------------------------------------------------------
-
-    def _business(self, scope: Scope, operation: Operation, enough: Callable[[], bool]) -> Operation:
-        while not operation.arguments.get("all_begun"):
-            operation = self._begin_some(scope, operation)
-            if enough():
-                return operation
-        held = operation.arguments
-        found = self._children.progress(
-            scope.business_id,
-            operation.operation_id,
-            row=int(held.get("row", 0)),
-            ended=int(held.get("ended", 0)),
-            failed=int(held.get("failed", 0)),
-        )
-        result = {
-            "users": int(held.get("users", 0)),
-            "ended": found.ended + found.partly,
-            "failed": found.failed,
-        }
-        if found.done:
-            self._children.forget(scope.business_id, operation.operation_id)
-            return self._end(scope, operation, result)
-        if found.row == int(held.get("row", 0)):
-            return operation
-        counts = {"row": found.row, "ended": found.ended, "failed": found.failed}
-        return self._note(scope, operation, counts, result)
-
-    def _begin_some(self, scope: Scope, operation: Operation) -> Operation:
-        """One row of children: the next users of the business by id."""
-        held = operation.arguments
-        after, number = str(held.get("after", "")), int(held.get("rows", 0))
-        users = self._users(scope.business_id, after)
-        begun = [self._begin_user(Scope(scope.business_id, one), operation) for one in users]
-        if begun:
-            self._children.write(scope.business_id, operation.operation_id, number, begun)
-        known = int(held.get("users", 0)) + len(begun)
-        found = {
-            "after": users[-1] if users else after,
-            "rows": number + 1,
-            "users": known,
-            "all_begun": len(users) < PER_ROW,
-        }
-        return self._note(scope, operation, found, {"users": known, "ended": 0, "failed": 0})
-
-    def _users(self, business_id: str, after: str) -> list[str]:
-        start = keys.escape(after) + "\0" if after else ""
-        page = self._table.query_index(keys.users_of(business_id), start=start, limit=PER_ROW)
-        found = [keys.unescape(item.index.sk) for item in page.items if item.index is not None]
-        while page.cursor is not None and len(found) < PER_ROW:
-            page = self._table.query_index(
-                keys.users_of(business_id), start=start, limit=PER_ROW - len(found), cursor=page.cursor
-            )
-            found += [keys.unescape(item.index.sk) for item in page.items if item.index is not None]
-        return found
-
-    def _begin_user(self, scope: Scope, parent: Operation) -> str:
-        operation = self._ingestion.new_operation(scope, OperationKind.REINDEX, parent.operation_id)
-        operation = replace(operation, arguments={"parent": parent.operation_id})
-        present = self._operations.create(scope, operation)
-        if not present.status.final:
-            self._ingestion.send(scope, present.operation_id)
-        return present.operation_id
-
-    # A user -----------------------------------------------------------------------------------------
 
     def _user(self, scope: Scope, operation: Operation, enough: Callable[[], bool]) -> Operation:
         if self._reader.user(scope) is None:

@@ -8,18 +8,21 @@ from engram.lifecycle.affected import Survey
 from engram.lifecycle.census import CensusTaker
 from engram.lifecycle.deletion import DeletionService
 from engram.lifecycle.erasure import Erasure
+from engram.lifecycle.everybody import Everybody
 from engram.lifecycle.exports import ExportService
 from engram.lifecycle.imports import ImportService
 from engram.lifecycle.memories import MemoryService
 from engram.lifecycle.purge import Purge
 from engram.lifecycle.rebuild import Rebuild
 from engram.lifecycle.remains import Remains
+from engram.lifecycle.reprocess import Reprocess
 from engram.lifecycle.restoring import Restoring
 from engram.lifecycle.withdrawal import Parts, Withdrawal
 from engram.store.children import Children
 
 if TYPE_CHECKING:
     from engram.bootstrap import Services
+    from engram.extraction.distilling import DistilStage
 
 
 def deletion_of(services: Services) -> DeletionService:
@@ -109,10 +112,38 @@ def rebuild_of(services: Services) -> Rebuild:
         table=services.table,
         reader=services.reader,
         operations=services.operations,
-        children=Children(services.table),
-        ingestion=services.ingestion,
+        everybody=services.everybody,
+        send=services.ingestion.send,
         projector=services.projector,
         embedder=lambda: services.embedder,
+        clock=services.clock,
+    )
+
+
+def everybody_of(services: Services) -> Everybody:
+    return Everybody(
+        table=services.table,
+        reader=services.reader,
+        operations=services.operations,
+        children=Children(services.table),
+        ingestion=services.ingestion,
+        clock=services.clock,
+    )
+
+
+def reprocess_of(services: Services, distil: DistilStage) -> Reprocess:
+    from engram.text.tokens import count_tokens
+
+    return Reprocess(
+        table=services.table,
+        reader=services.reader,
+        commits=services.commits,
+        operations=services.operations,
+        projector=services.projector,
+        distil=distil,
+        everybody=services.everybody,
+        count_tokens=count_tokens,
+        send=services.ingestion.send,
         clock=services.clock,
     )
 

@@ -9,11 +9,11 @@ from aws_lambda_powertools.event_handler import Response
 from engram.access.scopes import KeyScope, needs
 from engram.api.http import body_of, business_of, scope_of, to_json
 from engram.api.ingestion_schemas import operation_body
-from engram.api.lifecycle_schemas import RebuildBody
+from engram.api.lifecycle_schemas import RebuildBody, ReprocessBody
 from engram.api.resolver import HttpResolver
 from engram.bootstrap import services
 from engram.domain.clock import random_id
-from engram.domain.errors import NotFound
+from engram.domain.errors import InvalidInput, NotFound
 from engram.domain.models import Operation, OperationKind
 from engram.domain.scope import Scope
 
@@ -32,12 +32,18 @@ def declare(app: HttpResolver) -> None:
     @app.post("/v1/maintenance/reindex")
     @needs(KeyScope.ADMIN)
     def reindex() -> Response[str]:
-        return accepted(_begin(app, OperationKind.REINDEX))
+        body = body_of(app, RebuildBody)
+        return accepted(_begin(app, OperationKind.REINDEX, body, {}))
 
     @app.post("/v1/maintenance/reprocess")
     @needs(KeyScope.ADMIN)
     def reprocess() -> Response[str]:
-        return accepted(_begin(app, OperationKind.REPROCESS))
+        body = body_of(app, ReprocessBody)
+        if body.what == "taxonomy":
+            return accepted(_begin(app, OperationKind.REPROCESS, body, {"what": body.what}))
+        if body.user_id is not None:
+            raise InvalidInput("a catalogue is read again for the whole business", field="user_id")
+        return accepted(_begin(app, OperationKind.REPROCESS, body, {"changed_ids": None, "after": ""}))
 
 
 def found(operation: Operation | None) -> Operation:
@@ -51,8 +57,8 @@ def accepted(operation: Operation) -> Response[str]:
     return Response(status_code=202, content_type="application/json", body=to_json(operation_body(operation)))
 
 
-def _begin(app: HttpResolver, kind: OperationKind) -> Operation:
-    body = body_of(app, RebuildBody)
+def _begin(app: HttpResolver, kind: OperationKind, body: RebuildBody, arguments: dict[str, Any]) -> Operation:
     whole = body.user_id is None
     scope = Scope.of_business(business_of(app)) if whole else scope_of(app, body.user_id)
-    return services().rebuild.begin(scope, kind, request_id=body.request_id or random_id())
+    request_id = body.request_id or random_id()
+    return services().everybody.begin(scope, kind, request_id=request_id, arguments=arguments)
