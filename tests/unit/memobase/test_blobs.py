@@ -37,6 +37,14 @@ def test_blobs_of_every_kind_come_back_as_they_went_in(calls, user):
         assert (found["blob_type"], found["blob_data"], found["fields"]) == (kind, data, {"1": "fool"})
 
 
+def test_a_blob_that_repeats_its_own_columns_is_taken_as_the_typescript_client_sends_it(calls, user):
+    data = {"type": "doc", "content": "test", "fields": {"a": 1}, "created_at": "2025-01-01T00:00:00Z"}
+    body = {"blob_type": "doc", "fields": {"a": 1}, "blob_data": data}
+    blob = calls.ok("POST", "/blobs/insert/{user_id}", user_id=USER, body=body)["id"]
+    found = calls.ok("GET", "/blobs/{user_id}/{blob_id}", user_id=USER, blob_id=blob)
+    assert (found["blob_data"], found["fields"]) == ({"content": "test"}, {"a": 1})
+
+
 def test_blobs_are_listed_by_kind_page_by_page_and_deleted(calls, user, clock):
     body = {"blob_type": "doc", "fields": None, "blob_data": {"content": "test"}}
     made = []

@@ -42,6 +42,11 @@ def test_the_data_of_a_user_is_replaced(calls, user):
     assert calls.ok("GET", "/users/{user_id}", user_id=USER)["data"] == {"test": 111}
 
 
+def test_the_data_of_a_user_may_come_bare_as_the_go_client_sends_it(calls, user):
+    calls.ok("PUT", "/users/{user_id}", user_id=USER, body={"test": 111, "more": {"a": 1}})
+    assert calls.ok("GET", "/users/{user_id}", user_id=USER)["data"] == {"test": 111, "more": {"a": 1}}
+
+
 def test_a_second_user_of_one_id_is_a_conflict(calls, user):
     assert calls.refused("POST", "/users", body={"id": USER})[0] == 409
 
@@ -163,6 +168,7 @@ def test_profile_filters_work_together(calls, user, clock):
         "company",
         "title",
     ]
+    assert subs([("max_subtopic_size", 1), ("topic_limits", json.dumps({"work": 2}))]) == ["books", "company", "title"]
     assert subs("topk=2") == ["books", "company"]
     assert subs("max_token_size=40") == ["company", "title"]
 
@@ -276,10 +282,14 @@ def test_an_import_run_twice_writes_the_same_rows_and_names_what_did_not_fit(cal
     row = {"id": str(uuid.uuid4()), **ROW, "created_at": "2025-01-01T00:00:00Z", "updated_at": "2025-02-01T00:00:00Z"}
     bad = {"id": str(uuid.uuid4()), "content": "  ", "attributes": ROW["attributes"]}
     event = {"id": str(uuid.uuid4()), "event_data": {"event_tip": "- a\n- b"}, "created_at": "2025-03-01T00:00:00Z"}
-    body = {"data": {"from": "there"}, "profiles": [row, bad], "events": [event]}
+    old = {"id": str(uuid.uuid4()), "event_data": {"event_tip": "c"}, "created_at": "0001-01-01T00:00:00Z"}
+    body = {"data": {"from": "there"}, "profiles": [row, bad], "events": [event, old]}
     for _ in range(2):
         refused = calls.ok("POST", "/users/import/{user_id}", user_id=USER, body=body)["refused"]
-        assert [(one["kind"], one["id"]) for one in refused] == [("profile", bad["id"])]
+        assert [(one["kind"], one["id"]) for one in refused] == [
+            ("profile", bad["id"]),
+            ("event", old["id"]),
+        ]
     (found,) = calls.ok("GET", "/users/profile/{user_id}", user_id=USER)["profiles"]
     assert (found["id"], found["updated_at"][:10]) == (row["id"], "2025-02-01")
     (found,) = calls.ok("GET", "/users/event/{user_id}", user_id=USER)["events"]

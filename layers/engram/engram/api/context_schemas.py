@@ -31,6 +31,7 @@ class ProfileReadQuery(ProfileFilters):
     """`GET /api/v1/users/profile/{user_id}`."""
 
     topk: int | None = Field(default=None, ge=0, description="Rows at most.")
+    topic_limits: str | None = Field(default=None, description="Another name of topic_limits_json.")
     max_token_size: int | None = Field(default=None, ge=0, description="o200k_base tokens of the rendered lines.")
     topic_limits_json: str | None = Field(default=None, description=f"{LIMITS} As JSON.")
     chats_str: str | None = Field(
@@ -78,12 +79,15 @@ class ContextParameters(ProfileFilters):
 class ContextQuery(ContextParameters):
     """`GET /api/v1/users/context/{user_id}`. Lists are repeated parameters."""
 
+    topic_limits: str | None = Field(default=None, description="Another name of topic_limits_json.")
     topic_limits_json: str | None = Field(default=None, description=f"{LIMITS} As JSON.")
     chats_str: str | None = Field(default=None, description=f"{CHATS} As JSON.")
 
 
-class ContextBody(ContextQuery):
+class ContextBody(ContextParameters):
     """`POST /api/v1/users/context/{user_id}`: the same names; chats and limits may also come as what they are."""
 
+    topic_limits_json: str | None = Field(default=None, description=f"{LIMITS} As JSON.")
+    chats_str: str | None = Field(default=None, description=f"{CHATS} As JSON.")
     topic_limits: dict[str, int] | None = Field(default=None, description=LIMITS)
     chats: list[dict[str, Any]] | None = Field(default=None, description=CHATS)

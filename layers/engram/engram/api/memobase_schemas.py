@@ -32,10 +32,18 @@ class UserBody(Strict):
     updated_at: Any = None
 
 
-class UserDataBody(Strict):
-    """`PUT /users/{user_id}`."""
+class UserDataBody(BaseModel):
+    """`PUT /users/{user_id}`: `{"data": {…}}`, or the data itself as Memobase's client for Go sends it."""
+
+    model_config = ConfigDict(extra="allow")
 
     data: dict[str, Any] | None = None
+
+    def to_data(self) -> dict[str, Any] | None:
+        bare = self.model_extra or {}
+        if not bare:
+            return self.data
+        return bare if self.data is None else {"data": self.data, **bare}
 
 
 class AttributesBody(BaseModel):
@@ -104,11 +112,19 @@ class TurnBody(BaseModel):
     created_at: str | None = None
 
 
-class ChatData(Strict):
+class BlobData(Strict):
+    """What a blob holds. Memobase's client for TypeScript repeats the blob's columns in it: these are left aside."""
+
+    type: Any = Field(default=None, exclude=True)
+    fields: Any = Field(default=None, exclude=True)
+    created_at: Any = Field(default=None, exclude=True)
+
+
+class ChatData(BlobData):
     messages: list[TurnBody] = Field(min_length=1, max_length=2_000)
 
 
-class ContentData(Strict):
+class ContentData(BlobData):
     content: str = Field(min_length=1)
 
 
@@ -116,11 +132,11 @@ class CodeData(ContentData):
     language: str | None = None
 
 
-class SummaryData(Strict):
+class SummaryData(BlobData):
     summary: str = Field(min_length=1)
 
 
-class ImageData(Strict):
+class ImageData(BlobData):
     url: str | None = Field(default=None, max_length=4_000)
     base64: str | None = None
 
@@ -132,7 +148,7 @@ class StampBody(Strict):
     speaker: str | None = Field(default=None, max_length=256)
 
 
-class TranscriptData(Strict):
+class TranscriptData(BlobData):
     transcripts: list[StampBody] = Field(min_length=1, max_length=2_000)
 
 

@@ -225,6 +225,7 @@ _QUERY: Mapping[str, tuple[str, Parse]] = {
     "only_topics": ("only_topics", _names),
     "max_subtopic_size": ("max_subtopic_size", _whole(0, MAX_TOKEN_SIZE)),
     "topic_limits_json": ("topic_limits", _json_text(_limits)),
+    "topic_limits": ("topic_limits", _json_text(_limits)),  # Memobase's client for TypeScript spells it so
     "profile_event_ratio": ("profile_event_ratio", _number(0, 1)),
     "chats_str": ("chats", _json_text(_chats)),
     "event_similarity_threshold": ("event_similarity_threshold", _number(-1, 1)),

@@ -11,9 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from engram.domain.clock import Clock
-from engram.domain.errors import Conflict, EngramError
+from engram.domain.errors import Conflict, EngramError, InvalidInput
 from engram.domain.models import Event, EventTag, Gist, ProfileDelta, ProfileSlot
 from engram.domain.scope import Scope
+from engram.ingestion.checks import EARLIEST, LATEST
 from engram.memobase.edits import Edit, Edits
 from engram.memobase.events import EventChange, MemobaseEvents, check_change
 from engram.memobase.profiles import MemobaseProfiles, SlotDraft
@@ -93,6 +94,7 @@ class MemobaseImports:
 
     def _slot(self, scope: Scope, one: ImportedSlot, refused: list[Refused]) -> ProfileSlot | None:
         try:
+            _check_times(one.created_at, one.updated_at)
             return self._profiles.slot_of(
                 scope, one.draft, identifier=one.id, created_at=one.created_at, updated_at=one.updated_at
             )
@@ -102,6 +104,7 @@ class MemobaseImports:
 
     def _event(self, one: ImportedEvent, refused: list[Refused]) -> tuple[Event, tuple[Gist, ...]] | None:
         try:
+            _check_times(one.created_at, one.updated_at)
             check_change(EventChange(one.summary, one.delta, one.tags))
         except EngramError as error:
             refused.append(Refused("event", one.id, str(error)))
@@ -119,3 +122,8 @@ class MemobaseImports:
         )
         gists = self._events.gists_of(event)
         return replace(event, gist_ids=tuple(gist.id for gist in gists)), gists
+
+
+def _check_times(*moments: datetime | None) -> None:
+    if any(moment is not None and not EARLIEST <= moment < LATEST for moment in moments):
+        raise InvalidInput("times must lie between 1900 and 2200")

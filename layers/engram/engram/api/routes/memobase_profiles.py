@@ -16,7 +16,15 @@ from engram.memobase.ids import check_uuid
 from engram.memobase.profiles import ProfileQuery
 from engram.memobase.views import slot_view
 
-_NAMES = ("max_token_size", "prefer_topics", "only_topics", "max_subtopic_size", "topic_limits_json", "chats_str")
+_NAMES = (
+    "max_token_size",
+    "prefer_topics",
+    "only_topics",
+    "max_subtopic_size",
+    "topic_limits",
+    "topic_limits_json",
+    "chats_str",
+)
 
 
 def declare(app: MemobaseApp) -> None:

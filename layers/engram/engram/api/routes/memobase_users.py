@@ -42,7 +42,7 @@ def _declare_users(app: MemobaseApp) -> None:
     @enveloped
     def update_user(user_id: str) -> dict[str, Any]:
         scope = user_scope(app, user_id)
-        return {"id": services().memobase.users.update(scope, body_of(app, UserDataBody).data)}
+        return {"id": services().memobase.users.update(scope, body_of(app, UserDataBody).to_data())}
 
     @app.delete("/api/v1/users/<user_id>")
     @enveloped
