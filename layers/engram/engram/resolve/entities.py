@@ -25,11 +25,13 @@ from engram.resolve.sense import (
     weigh,
 )
 from engram.resolve.slips import slips
+from engram.text.language import is_han
 from engram.text.normalise import NormalisedText
 from engram.text.segment import on_borders
 
 NAME_SCORE = -13.9
 """Logarithm of the probability given to a name that the dictionary lacks: about fifty times in its corpus."""
+_DIVISIONS = ("省", "市", "县")
 _CERTAIN = decimal_score(0.99)
 _SLIP = decimal_score(0.95)
 
@@ -77,10 +79,14 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
     dropped = 0
     hits = sorted(catalogue.entity_names.find(squeezed), key=lambda hit: (hit.start - hit.end, hit.start))
     for hit in hits:
-        start, end = squeezed.span(hit.start, hit.end)
+        kinds = {catalogue.entities[target.id].type for target in hit.targets}
+        last = hit.end
+        if kinds & PLACE_TYPES and is_han(hit.key[-1]) and squeezed.text[last : last + 1] in _DIVISIONS:
+            last += 1  # 台湾省 is 台湾
+        start, end = squeezed.span(hit.start, last)
         if not claims.free(start, end):
             continue
-        if not on_borders(squeezed.text, hit.start, hit.end, name_score=NAME_SCORE):
+        if not on_borders(squeezed.text, hit.start, last, name_score=NAME_SCORE):
             dropped += 1
             whole = name_around(squeezed.text, hit.start, hit.end)
             if (
@@ -90,7 +96,6 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
             ):
                 claims.longer.append(claims.take(*squeezed.span(*whole)))
             continue
-        kinds = {catalogue.entities[target.id].type for target in hit.targets}
         longer = inside_longer_name(normalised, start, end, kinds, catalogue)
         if longer:
             claims.longer.append(claims.take(*longer))

@@ -89,6 +89,9 @@ def by_name(text: TopicText) -> list[Mention]:
         if on_borders(text.squeezed.text, hit.start, hit.end, name_score=TOPIC_SCORE):
             taken.append(span)
             found.append((span, ids))
+    named = {ids[0] for _span, ids in found if len(ids) == 1}
+    rules = text.catalogue.topics
+    found = [(span, ids) for span, ids in found if not named & set(rules[ids[0]].rules.yields_to)]
     text.trace.append(f"topic alias: {len(found)} names" if found else "topic alias: passed, no name of a topic")
     return _mentions(text, found, "alias", 0.99)
 
@@ -256,7 +259,7 @@ def stands_as_noun(text: str, span: Span, head: str) -> bool:
 _VERBS_TOO = frozenset(("推荐", "计划", "训练", "报告"))
 _NOUNS_WITH_TO = frozenset(("trip", "guide", "trips", "guides"))
 _OBJECT = re.compile(
-    r"(?:一下)?(?:几|一|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
+    r"(?:一下|过|了)?(?:几|哪|一|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
 )
 _DETERMINED = re.compile(
     r"(?:\b(?:the|my|our|your|a|an|that|this|his|her|their|last|latest|next|new|old|first|any|for|about|on|me)|'s)"

@@ -331,7 +331,7 @@ def _holiday(match: Match, calendar: LocalCalendar) -> Found:
 
 _WHOLE = r"(?P<unit>week|weekend|month|quarter|year|fortnight)"
 _UNIT = r"(?P<unit>day|night|week|weekend|month|quarter|year|fortnight|hour)s?"
-_THIRD = r"(?:the )?(?P<third>early|mid|late|beginning|start|middle|end)(?:[ -]of|-)? "
+_THIRD = r"(?:the )?(?P<third>early|mid|late|beginning|start|middle|end)(?: of |-| )"
 _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
     (re.compile(pattern), rule)
     for pattern, rule in (

@@ -134,6 +134,7 @@ CHINESE_NAMES: dict[str, str] = {
     "国庆": "national_cn",
     "十一黄金周": "national_cn",
     "十一假期": "national_cn",
+    "十一": "national_cn",
     "黄金周": "national_cn",
     "双十一": "singles",
     "双11": "singles",

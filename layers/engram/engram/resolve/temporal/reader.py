@@ -39,6 +39,7 @@ _SINCE_AFTER = re.compile(
 _FROM_NOW = re.compile(r"^(?: (?:until|till|to|through) (?:now|today)| onwards?| on\b(?! (?:the|a)))")
 _AFTER = re.compile(r"\bafter (?:the )?$")
 _BEFORE = re.compile(r"\b(?:before|prior to|until|up to|till) (?:the )?$")
+_BY = re.compile(r"\bby (?:the )?$")
 _BEFORE_AFTER = re.compile(r"^(?:之前|以前|前)(?![天台后面一年晚])")
 _JOIN = re.compile(r"^\s*(?:到|至|~|-|–|to|until|till|through|thru|and|和|跟|与)\s*(?:the )?$")
 _FROM = re.compile(r"(?:\bbetween |\bfrom |从|自)(?:the )?$")
@@ -143,6 +144,8 @@ def _opened(folded: str, periods: Sequence[Period]) -> list[Period]:
             result.append(replace(period, end=None))
         elif _AFTER.search(before):
             result.append(replace(period, start=period.end, end=None))
+        elif _BY.search(before):
+            result.append(replace(period, start=None))
         elif _BEFORE.search(before) or _BEFORE_AFTER.match(after):
             result.append(replace(period, start=None, end=period.start))
         else:

@@ -78,6 +78,8 @@ def _inside_title(folded: str, period: Period) -> bool:
 def _chinese(words: str, before: str, after: str, period: Period) -> bool:
     if words.startswith(("今天", "今日", "今儿")):
         return bool(_TODAY_OWN.search(before + after)) and len(words) >= 2
+    if re.fullmatch(r"十一|六一", words):
+        return False  # a number, unless a year or a shift says that the day is meant
     if period.unit == "holiday" and not re.match(r"大前年|前年|去年|今年|明年|上|下|这|本|(?:19|20)\d\d", words):
         return words.endswith(("期间", "当天", "前夕", "前夜")) or bool(_HOLIDAY_TIME.match(after))
     if period.unit == "month" and re.fullmatch(r"[\d一二三四五六七八九十]+月份?", words):
@@ -114,7 +116,7 @@ def _english(words: str, before: str, after: str, period: Period) -> bool:
         return False
     if re.match(r"(?:last|this|next) (?:second|minute)", bare):
         return False
-    if period.unit in ("day", "holiday") and _AHEAD.search(before):
+    if _AHEAD.search(before) and (period.unit == "holiday" or _BARE_WEEKDAY.match(words)):
         return False
     if period.unit == "year" and _YEAR_LIKE.search(before):
         return False
