@@ -14,7 +14,7 @@ SERVICE_OPTIONS = --port $(PORT) --stack $(STACK) --search "$(SEARCH)"
 WITH_EMULATOR = $(if $(filter emulated,$(STACK)),$(EMULATOR)/.ready)
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve key reset requirements test test-unit test-contract test-template test-stack test-built lint \
+.PHONY: help run serve key reindex reset requirements test test-unit test-contract test-template test-stack test-built lint \
 	types format bench validate build deploy openapi clean opensearch opensearch-stop import-memobase
 
 help:  ## List the targets
@@ -40,6 +40,9 @@ opensearch-stop: $(VENV)/.run  ## Stop it; its data stays
 import-memobase: $(VENV)/.run  ## Bring the users of a Memobase server here (MEMOBASE_URL= MEMOBASE_API_KEY=)
 	@PYTHONPATH=. MEMOBASE_URL="$(MEMOBASE_URL)" MEMOBASE_API_KEY="$(MEMOBASE_API_KEY)" \
 		$(PYTHON) -m infra.import_memobase --dir "$(ENGRAM_DIR)"
+
+reindex: $(VENV)/.run  ## Rebuild search rows, index and hot profiles of a running service from its table (USER_ID=)
+	@PYTHONPATH=. $(PYTHON) -m infra.reindex --dir "$(ENGRAM_DIR)" --user "$(USER_ID)"
 
 reset: $(VENV)/.run  ## Forget everything in ENGRAM_DIR
 	@$(ENGRAM) reset
