@@ -319,6 +319,18 @@ class FailingIndex:
         return SearchResult({}, missing=self._missing)
 
 
+class StaleIndex:
+    """A search service that takes everything and shows none of it yet."""
+
+    name = "stale"
+
+    def upsert(self, scope, documents):
+        pass
+
+    def search(self, scope, query):
+        return SearchResult({"lexical": ()})
+
+
 class TestPartsThatAreDown:
     def test_the_search_service_down_is_answered_by_the_rows_in_the_table_and_said(self, travelled):
         bundle = travelled.reopened(remote_index=FailingIndex()).recall("reverse a Python list")
@@ -340,6 +352,13 @@ class TestPartsThatAreDown:
         bundle = travelled.reopened(rows_index=FailingIndex()).recall(FLAGSHIP, kinds=(DocumentKind.MESSAGE,))
         assert texts(bundle)[0] == GUIDE
         assert bundle.execution_status is ExecutionStatus.COMPLETE
+
+    def test_a_search_service_that_has_not_refreshed_yet_hides_nothing_that_was_just_said(self, travelled):
+        lagging = travelled.reopened(remote_index=StaleIndex())
+        lagging.say("train", "06-30 10:00", "train 07:10 Friday, platform 4")
+        assert texts(lagging.recall("which platform?")) == ["train 07:10 Friday, platform 4"]
+        lagging.clock.go_on(3_600)
+        assert texts(lagging.recall("which platform?")) == []
 
     def test_no_encoder_is_named_where_one_was_needed(self, travelled):
         assert travelled.recall("reverse a Python list").missing == ("encoder",)

@@ -473,7 +473,7 @@ class Services:
         from engram.recall.nearness import Nearness
         from engram.recall.recipes import recipe
         from engram.recall.searching import Searcher
-        from engram.recall.service import RecallRules, RecallService
+        from engram.recall.service import REMOTE_INDEX_LAG, RecallRules, RecallService
         from engram.store.recall_reads import RecallReads
 
         deadline_ms = float(self.settings.deadline_ms)
@@ -495,6 +495,7 @@ class Services:
             rules=RecallRules(
                 timezone=self.settings.timezone,
                 conversation_gap=timedelta(seconds=self.settings.conversation_gap_seconds),
+                index_lag=REMOTE_INDEX_LAG if remote else timedelta(),
             ),
         )
 

@@ -32,6 +32,13 @@ def message_document_id(ref: MessageRef) -> str:
     return f"m:{ref.conversation_id}:{ref.seq}"
 
 
+def ref_of_document(doc_id: str) -> MessageRef | None:
+    """The message of a document; None for a gist or a memory item."""
+    kind, _, rest = doc_id.partition(":")
+    conversation_id, _, seq = rest.rpartition(":")
+    return MessageRef(conversation_id, int(seq)) if kind == "m" and seq.isdigit() else None
+
+
 def gist_document_id(gist_id: str) -> str:
     return f"g:{gist_id}"
 

@@ -69,20 +69,27 @@ class RecallRules:
     Attributes:
         timezone: IANA name, where a request gives none.
         conversation_gap: silence after which a session's next message begins a new conversation.
+        index_lag: how far the search index may be behind the table; zero when it is part of it.
     """
 
     timezone: str = "UTC"
     conversation_gap: timedelta = timedelta(minutes=30)
+    index_lag: timedelta = timedelta()
 
 
 @dataclass(slots=True)
 class _Verified:
-    """What the table has confirmed."""
+    """What the table has confirmed. `messages` counts what stands, wanted or not; `empty`: nothing is stored at all."""
 
     evidence: tuple[EvidenceItem, ...] = ()
     items: tuple[RecalledItem, ...] = ()
     dropped: Dropped = field(default_factory=Dropped)
+    messages: int = 0
+    empty: bool = False
 
+
+REMOTE_INDEX_LAG = timedelta(seconds=15)
+"""OpenSearch Serverless shows a document some ten seconds after it was written, and cannot be told to hurry."""
 
 MAX_ATTEMPTS = 3
 """How often another conversation is chosen when all messages of the chosen one turn out to be gone."""
@@ -127,7 +134,9 @@ class RecallService:
         question = self._understood(scope, request, opening, resolver, as_of, trace)
         trace.took("resolve", watch)
         catalogue = resolver.catalogue
-        answer, verified = self._answered(question, request)
+        answer, verified = Answer(), _Verified(empty=self._holds_nothing(question, opening))
+        if not verified.empty:
+            answer, verified = self._answered(question, request)
         bundle = self._bundle(question, request, answer, verified, catalogue, as_of)
         trace.timings["total"] = total.ms()
         return replace(bundle, timings={stage: round(ms, 3) for stage, ms in trace.timings.items()})
@@ -166,11 +175,18 @@ class RecallService:
             conversations=with_pending(
                 opening.conversations, opening.pending, lambda new: resolver.subjects(new[-MAX_LINKED:], context)
             ),
-            pending=opening.pending,
+            pending=(*opening.pending, *self._just_indexed(scope, opening, as_of)),
             fold=fold,
             type_of=lambda identifier: getattr(catalogue.entities.get(identifier), "type", ""),
             trace=trace,
         )
+
+    def _just_indexed(self, scope: Scope, opening: Opening, as_of: datetime) -> tuple[Message, ...]:
+        if not self._rules.index_lag or opening.user is None:
+            return ()
+        pending = {one.ref for one in opening.pending}
+        found = self._reads.just_indexed(scope, as_of, self._rules.index_lag)
+        return tuple(one for one in found if one.ref not in pending)
 
     def _resolution(self, request: RecallRequest, resolver: QueryResolver, as_of: datetime) -> Resolution:
         context = self._context(request, request.now or as_of)
@@ -195,7 +211,7 @@ class RecallService:
             verified = self._verified(question, request, answer, hits, dropped)
             question.trace.took("verify", watch)
             chosen = answer.selection.conversations if answer.selection else ()
-            if not (answer.whole and chosen) or verified.evidence or verified.items:
+            if not (answer.whole and chosen) or verified.messages or verified.items:
                 break
             gone = {one.conversation_id for one in chosen}
             left = tuple(one for one in question.conversations if one.conversation_id not in gone)
@@ -226,7 +242,8 @@ class RecallService:
         items = items_of(hits, truth, messages, dropped, conversations=limited)
         if not evidence and limited is None:
             evidence = cited_by(items, messages, request.limit)
-        return _Verified(evidence if request.wants(DocumentKind.MESSAGE) else (), items, dropped)
+        shown = evidence if request.wants(DocumentKind.MESSAGE) else ()
+        return _Verified(shown, items, dropped, messages=len(confirmed))
 
     def _confirmed(
         self,
@@ -287,8 +304,14 @@ class RecallService:
             explain=explain if request.explain else None,
         )
 
+    def _holds_nothing(self, question: Question, opening: Opening) -> bool:
+        """Whether nothing at all is stored of the user."""
+        if question.conversations or opening.pending:
+            return False
+        return opening.user is None or not self._reads.has_items(question.scope)
+
     def _support(self, question: Question, answer: Answer, verified: _Verified) -> SupportStatus:
-        if not question.conversations and not self._reads.has_items(question.scope):
+        if verified.empty:
             return SupportStatus.EMPTY
         chosen = answer.selection.conversations if answer.selection else ()
         relevant = answer.text.union(one.conversation_id for one in chosen)

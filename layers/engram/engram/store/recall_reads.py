@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from engram.domain.clock import to_text
 from engram.domain.models import Conversation, Gist, MemoryItem, Message, MessageRef, SessionPointer, User
@@ -12,10 +12,15 @@ from engram.domain.scope import Scope
 from engram.domain.table import Item, Key
 from engram.domain.visibility import Tombstones
 from engram.ports import Table
+from engram.recall.indexing import ref_of_document
 from engram.store import keys
 from engram.store.conversation_copies import ConversationCopies, Version
+from engram.store.documents import LOG_KEPT
 from engram.store.items import decode
 from engram.store.reader import Reader, tombstones_of, user_of
+
+MAX_LOGGED = 40
+"""Newest changes of the search rows that are looked at: a burst of ingestions, not an import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,19 @@ class RecallReads:
             copy = self._reader.conversations(scope, tombstones=tombstones)
             self._copies.put(scope, version, now, copy)
         return copy
+
+    def just_indexed(self, scope: Scope, now: datetime, lag: timedelta) -> tuple[Message, ...]:
+        """Messages whose search rows were written within `lag`: an index outside the table may not show them yet.
+
+        Read from the log of the search rows. One query, and one batch get if there are any.
+        """
+        pk, since = keys.user_partition(scope), int((now - lag + LOG_KEPT).timestamp())
+        end = keys.end_of(keys.DOCUMENT_CHANGES)
+        page = self._table.query(pk, start=keys.DOCUMENT_CHANGES, end=end, forward=False, limit=MAX_LOGGED)
+        recent = [item for item in page.items if item.expires_at is not None and item.expires_at >= since]
+        refs = [ref for item in reversed(recent) for one in item.body["doc_ids"] if (ref := ref_of_document(one))]
+        found = self._reader.messages(scope, refs)
+        return tuple(found[ref] for ref in dict.fromkeys(refs) if ref in found)
 
     def rows(self, wanted: Sequence[Key]) -> Mapping[Key, Item]:
         """Rows of the business, as they are. One batch get."""
