@@ -88,7 +88,7 @@ def _candidates() -> Iterator[str]:
     yield f"python{RUNTIME}"
     for folder in sorted(Path.home().glob(f".pyenv/versions/{RUNTIME}*/bin"), reverse=True):
         yield str(folder / f"python{RUNTIME}")
-    if uv := _uv():
+    if uv := uv_program():
         found = subprocess.run(
             [uv, "python", "find", "--no-python-downloads", RUNTIME], capture_output=True, text=True, check=False
         )
@@ -96,7 +96,8 @@ def _candidates() -> Iterator[str]:
             yield found.stdout.strip()
 
 
-def _uv() -> str | None:
+def uv_program() -> str | None:
+    """uv, beside this interpreter or on PATH; None without one."""
     beside = Path(sys.executable).with_name("uv")
     own = ROOT / ".venv" / "bin" / "uv"
     return next((str(path) for path in (beside, own) if path.exists()), shutil.which("uv"))
@@ -105,7 +106,7 @@ def _uv() -> str | None:
 def _install(packages: Path, architecture: str) -> None:
     """Wheels for the target, with checked hashes; nothing is built from source but what is pure Python."""
     machine = PLATFORMS[architecture]
-    uv = _uv()
+    uv = uv_program()
     if uv:
         command = [uv, "pip", "install", "--quiet", "--link-mode", "copy", "--no-compile-bytecode"]
         command += ["--python-platform", f"{machine}-manylinux_2_28"]

@@ -1,0 +1,1 @@
+"""What `sam build` makes, under Lambda's own runtime interface, and its deployment to an emulator."""
