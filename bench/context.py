@@ -158,12 +158,12 @@ def _load(connect: Callable[[], Client], clients: int, times: int) -> tuple[list
     return samples, time.perf_counter() - start
 
 
-def init_table(build: Path, times: int) -> Table:
+def init_table(times: int) -> Table:
     table = Table(title="INIT under the runtime interface emulator, built artefacts", title_justify="left")
     _columns(table, "median ms", "of eager")
-    found = init_ms(build, times=times)
+    found = init_ms(times=times)
     if not found:
-        table.add_row(f"not measured: needs {build}, python3.13 and the emulator of aws-sam-cli", "", "")
+        table.add_row("not measured: needs python3.13 and the emulator of aws-sam-cli on x86_64", "", "")
     for name, ms in found.items():
         table.add_row(name, f"{ms:.0f}", f"{ms / found['everything eager']:.0%}")
     return table
@@ -185,7 +185,6 @@ def main() -> None:
     for name in ("handler", "http", "init"):
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--times", type=int, default=500)
-    parser.add_argument("--build", type=Path, default=ROOT / ".aws-sam" / "build")
     chosen = parser.parse_args()
     every = not (chosen.handler or chosen.http or chosen.init)
     os.environ["TIKTOKEN_CACHE_DIR"] = str(unpack(ROOT / "build" / "vocabulary"))
@@ -196,7 +195,7 @@ def main() -> None:
         if chosen.http or every:
             console.print(http_table(Path(folder), chosen.times))
     if chosen.init or every:
-        console.print(init_table(chosen.build, 5))
+        console.print(init_table(5))
 
 
 if __name__ == "__main__":

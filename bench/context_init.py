@@ -1,6 +1,6 @@
 """INIT of the built context function under Lambda's runtime interface emulator, and of the same with everything eager.
 
-Only `INIT REPORT` is believed. Needs `sam build` for this machine's architecture and a Python of the runtime's version.
+Both are built here, as `sam build` does it. Only `INIT REPORT` is believed. Needs a Python of the runtime's version.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from tests.servers import free_port
+from tests.servers import ROOT, free_port
 
 RUNTIME = "3.13"
 EAGER = """
@@ -36,14 +36,33 @@ tiktoken.get_encoding("o200k_base")
 _REPORT = re.compile(r"INIT REPORT\(durationMs: ([0-9.]+)")
 
 
-def init_ms(build: Path, *, times: int) -> dict[str, float]:
+TARGETS = {
+    "functions/context": "ContextFunction",
+    "layers/engram": "EngramLayer",
+    "layers/dependencies": "IntelDependenciesLayer",
+}
+"""Folder to what `sam build` makes of it, by the same make targets."""
+
+
+def built(folder: Path) -> Path:
+    """The function and its layers, built for this machine into `folder`."""
+    for source, name in TARGETS.items():
+        target = folder / name
+        target.mkdir(parents=True)
+        command = ["make", "--silent", "-C", str(ROOT / source), f"build-{name}", f"ARTIFACTS_DIR={target}"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def init_ms(*, times: int) -> dict[str, float]:
     """Median INIT in ms of the function as built and of the eager one. Empty where it cannot be measured."""
     emulator = _emulator()
     python = _runtime_python()
-    function = build / "ContextFunction"
-    if emulator is None or python is None or not function.is_dir():
+    if emulator is None or python is None:
         return {}
     with tempfile.TemporaryDirectory() as folder:
+        build = built(Path(folder) / "build")
+        function = build / "ContextFunction"
         eager = Path(folder) / "eager"
         shutil.copytree(function, eager)
         (eager / "app.py").write_text(EAGER + (function / "app.py").read_text())

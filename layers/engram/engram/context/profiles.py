@@ -30,6 +30,7 @@ EVENTS = "events"
 
 _TRIES = 8
 _DECODED_KEPT = 256
+_DISTRUSTED_KEPT = 10_000
 
 Rows = TypeVar("Rows")
 
@@ -98,7 +99,7 @@ class HotProfiles:
         if self._cache.put(scope, entry):
             self._at_least.pop(scope, None)
             return True
-        self._at_least[scope] = (entry.epoch, entry.version)
+        self._distrust(scope, entry.epoch, entry.version)
         self._unprojected().note(scope)
         return False
 
@@ -126,6 +127,12 @@ class HotProfiles:
     def forget(self, scope: Scope, *, epoch: int) -> bool:
         """Drops the entry; the cache takes nothing of an older epoch after this. False if it did not answer."""
         return self._cache is None or self._cache.forget(scope, epoch=epoch)
+
+    def _distrust(self, scope: Scope, epoch: int, version: int) -> None:
+        with self._lock:
+            self._at_least[scope] = (epoch, version)
+            while len(self._at_least) > _DISTRUSTED_KEPT:
+                del self._at_least[next(iter(self._at_least))]
 
     def _decode(self, scope: Scope, entry: CacheEntry) -> HotProfile | None:
         with self._lock:
