@@ -14,6 +14,7 @@ import numpy as np
 
 from engram.domain.documents import Document, DocumentFilter, DocumentKind
 from engram.store.documents import SearchRow
+from engram.text.analysis import share_held
 
 Array = np.ndarray[Any, Any]
 
@@ -151,8 +152,13 @@ def lexical_scores(compiled: Compiled, terms: Sequence[str], counted: Array) -> 
         "lexical": _bm25(frequency, lengths, counted),
         "lexical_context": _bm25(with_previous, lengths + _padded(lengths)[compiled.before], counted),
         "lexical_window": _best_window(compiled, windows),
-        "coverage": np.where(counted, np.count_nonzero(with_previous, axis=1) / len(terms), 0.0),
+        "coverage": np.where(counted, _shares(np.count_nonzero(with_previous, axis=1), len(terms)), 0.0),
     }
+
+
+def _shares(held: Array, asked: int) -> Array:
+    shares: Array = np.array([share_held(count, asked) for count in range(asked + 1)])[held]
+    return shares
 
 
 def _frequencies(compiled: Compiled, numbers: Sequence[int]) -> Array:

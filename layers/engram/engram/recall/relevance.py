@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from engram.domain.documents import Document, SearchResult
 from engram.recall.features import QueryFeatures
 from engram.recall.recipes import Curve, Recipe
-from engram.text.analysis import terms_of
+from engram.text.analysis import share_held, terms_of
 
 COVERAGE = "coverage"
 """A leg that holds, for its hits, the share of the question's terms found in the turn or the one before it."""
@@ -34,11 +34,9 @@ def relevance_of(
 
 
 def coverage(terms: frozenset[str], document: Document) -> float:
-    """Share of `terms` that the turn or the one before it holds."""
-    if not terms:
-        return 0.0
+    """Share of `terms` that the turn or the one before it holds (`analysis.share_held`)."""
     held = set(terms_of(document.text)).union(terms_of(document.previous))
-    return len(terms & held) / len(terms)
+    return share_held(len(terms & held), len(terms))
 
 
 def _coverage(result: SearchResult, documents: Mapping[str, Document], query: QueryFeatures) -> dict[str, float]:

@@ -22,6 +22,8 @@ MAX_TERMS = 4_000
 MAX_TERM_CHARACTERS = 40
 """Longer runs without a space are keys, hashes or noise; their beginning identifies them."""
 
+TERMS_OF_A_QUESTION = 16
+
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _CJK = _HAN + "\u3040-\u30ff\uac00-\ud7af"
 _RUN = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}_])\w)+(?:['’](?:(?![{_CJK}_])\w)+)*")
@@ -53,6 +55,18 @@ def terms_of(text: str) -> list[str]:
         if len(terms) >= MAX_TERMS:
             return terms[:MAX_TERMS]
     return terms
+
+
+def share_held(held: int, asked: int) -> float:
+    """How much of a question of `asked` terms a text with `held` of them answers, 0..1.
+
+    Beyond `TERMS_OF_A_QUESTION` terms it is a page rather than a question: nothing holds half of a page's words, so
+    every further term counts a quarter.
+    """
+    if asked <= 0:
+        return 0.0
+    wanted = min(asked, TERMS_OF_A_QUESTION) + max(asked - TERMS_OF_A_QUESTION, 0) / 4
+    return min(1.0, held / wanted)
 
 
 @lru_cache(maxsize=20_000)
