@@ -52,18 +52,20 @@ _SALUTATION = re.compile(
     _FLAGS,
 )
 _HANDED_OVER = re.compile(
-    r"\b(?:translate|translation|rewrite|rephrase|polish|proofread|summari[sz]e|paraphrase|correct|fix|edit|improve|review|"
-    r"explain|analy[sz]e|classify|complete|continue|reply\s+to|respond\s+to|answer)"
+    r"\b(?:translate|translation|rewrite|rephrase|polish|proofread|summari[sz]e|paraphrase)"
     r"(?:\s+(?:this|these|the|that|following|it|my|into|in|to|for|between|of)\b[^\n.!?:]{0,60})?:"
+    r"|\b(?:correct|fix|edit|improve|review|explain|analy[sz]e|classify|complete|continue|answer|reply\s+to|respond\s+to)"
+    r"\s+(?:this|these|the|that|following|my|to)\b[^\n.!?:]{0,60}:"
     r"|(?:翻译|译成|润色|改写|总结|概括|归纳|纠错|校对|续写|批改|扩写|缩写|仿写)[^\n。！？：:]{0,40}[:：]"
     r"|(?:修改|检查|回复|回答|解释|分析|看看|看下|看一下)[^\n。！？：:]{0,20}(?:这|那|下面|以下|如下)[^\n。！？：:]{0,20}[:：]",
     _FLAGS,
 )
 _REPORTED = re.compile(
     r"\b(?:(?:e-?)?mail|letter|text|article|message|review|post|story|novel|poem|script|song|lyrics|document|transcript|log|"
-    r"output|says?|said|wrote|writes|reads?|told\s+(?:me|us)|asked|replied|states?|quote|line)\b[^\n.!?:]{0,24}:"
-    r"|(?:邮件|短信|信件?|文章|消息|评论|帖子|故事|小说|台词|歌词|文档|网页|原文|例句|日志|例如|比如)[^\n。！？：:]{0,24}[:：]"
-    r"|(?<!补充)(?:说|写道?|问|回复|告诉我|发来?的?|内容(?:是|如下)|如下)(?:过|道|我)?[:：]",
+    r"output|quote|line)\b[^\n.!?:]{0,24}:(?!\s*[\w.+-]+@)"
+    r"|(?<!\b[Ii] )\b(?:says|said|wrote|writes|reads|told\s+(?:me|us)|asked|replied|states)\b[^\n.!?:]{0,24}:"
+    r"|(?:邮件|短信|信件|(?<!微)信(?![息用任心号仰件])|文章|消息|评论|帖子|故事|小说|台词|歌词|文档|网页|原文|例句|日志|例如|比如)[^\n。！？：:]{0,24}[:：](?!\s*[\w.+-]+@)"
+    r"|(?<!补充)(?<!我)(?:说|写道?|问|回复|告诉我|发来?的?|内容(?:是|如下)?)(?:过|道|我)?[:：]",
     _FLAGS,
 )
 _PASTED_BELOW = re.compile(

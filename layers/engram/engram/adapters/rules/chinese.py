@@ -12,15 +12,15 @@ from engram.adapters.rules.statements import FactKind as Kind
 
 _WHEN = r"(?:现在|目前|如今|最近|近来|今年|去年|前年|今天|昨天|前天|上周[一二三四五六日天]?|上个?月|这个?月|本周|刚刚?|已经|早就|从小|平时|一般|主要|终于|去年底|年初|\d{4}年\d{0,2}月?|从?[\d一二三四五六七八九十]+月(?:份|底|初)?(?:起|开始)?|从(?:上周[一二三四五六日天]?|昨天|今天|上个?月|去年|今年)(?:起|开始)?)"
 _MORE = r"(?:一直|其实|也|还|都|真的|真|就|只|是|确实|又|正|正在|本身|个人|又重新|重新)"
-_ME = rf"(?:{_WHEN}|)(?:我|俺|咱|本人)(?:们|自己|本人|家)?(?:{_WHEN}|{_MORE})*"
+_ME = rf"(?:{_WHEN}|)(?:我|俺|咱|本人)(?:们|自己|本人|家|这个?人|呢)?(?:{_WHEN}|{_MORE})*"
 _VERY = r"(?:最|很|特别|非常|超级?|超|比较|挺|蛮|太|有点|有些|尤其|更|极其|十分|严重|轻微|一直|真的|真|都|越来越|最近|重度|极度|相当|还是|还挺|也|又)*"
-_END = r"(?:了|的|啦|呀|啊|哦|呢|哈|噢|唉|哎)*$"
+_END = r"(?:了|的|来着|啦|呀|啊|哦|呢|哈|噢|唉|哎)*$"
 _NOT_NOW = r"(?:不再|再也不|已经不|不|没有?|早就不|现在不|从不|从来不|并不|根本不|并没有|并非)"
 _X = r"(?P<value>.+?)"
 
 
 def _rule(kind: Kind, pattern: str, content: str = "{value}", **options: object) -> Rule:
-    return Rule(kind, re.compile(pattern, re.IGNORECASE), content, **options)  # type: ignore[arg-type]
+    return Rule(kind, pattern, content, **options)  # type: ignore[arg-type]
 
 
 # fmt: off

@@ -61,7 +61,7 @@ def thing(value: str) -> str:
     if not 0 < len(value) <= 24 or _CONJUNCTION_END.search(value):
         return ""
     if re.match(
-        r"(?:你|您|他|她|它|这|那|我|自己|上?了?一个?(?:人|女|男|帅|美)|上了|过|了|的|一个人$|某|谁|什么|人家|别人|为|被|让|把|得|着|对方|和我|跟我|就|吗|不|没|在|从|里面|其中|当中|整个|片中|和|跟|与)",
+        r"(?:好$|你|您|他|她|它|这|那|我|自己|上?了?一个?(?:人|女|男|帅|美)|上了|过|了|的|一个人$|某|谁|什么|人家|别人|为|被|让|把|得|着|对方|和我|跟我|就|吗|不|没|在|从|里面|其中|当中|整个|片中|和|跟|与)",
         value,
     ):
         return ""
@@ -70,7 +70,7 @@ def thing(value: str) -> str:
 
 def person(value: str) -> str:
     """A personal name; "" for what follows 叫 in other senses (叫外卖, 叫他)."""
-    value = value.strip(" “”\"'「」『』。，")
+    value = re.split(r"[^\w·\- ]", value.strip(" “”\"'「」『』。，"))[0].strip()
     if (
         re.match(r"(?:了|他|她|它|你|我|外卖|车|个|人|大家|什么|这|那|不|做|作|停|滴滴|醒|救|《|起来)", value)
         or not 0 < len(value) <= 20

@@ -19,7 +19,10 @@ ASSISTANT = "assistant"
 UNKNOWN = "?"
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _SENTENCE_END = re.compile(r"(?<=[。！？!?；\n])|(?<=[.;])(?=\s|$)")
-_ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|st|prof|e\.g|i\.e|vs|etc|no|[a-z])\.)$", re.IGNORECASE)
+_LIST_MARK = re.compile(r"\d{1,2}[.)、]\s+|\d{1,2}[)、]")
+_ABBREVIATION = re.compile(
+    r"(?:(?:^|\n)\s*\d{1,2}\.|\b(?:mr|mrs|ms|dr|st|prof|e\.g|i\.e|vs|etc|no|[a-z])\.)$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,8 @@ def _clause(text: str, start: int, end: int) -> Clause:
         end -= 1
     while start < end and (text[start].isspace() or text[start] in ",，、:：…-—–*•·(（\"'"):
         start += 1
+    numbered = _LIST_MARK.match(text, start, end)
+    start = numbered.end() if numbered else start
     language = language_of(text[start:end])
     syntax = chinese_syntax if language == "zh" else english_syntax
     body = start
@@ -115,7 +120,7 @@ def _with_subjects(clauses: list[Clause], subject: str) -> tuple[list[Clause], s
             done.append(replace(clause, subject=named))
             continue
         prefix = syntax.left_out_subject(clause.text)
-        if prefix is None:
+        if prefix is None or (clause.text.isdigit() and not done):
             done.append(replace(clause, subject=UNKNOWN))
             continue
         holder = subject or USER

@@ -20,7 +20,8 @@ _END = r"[\s.!]*$"
 
 
 def _rule(kind: Kind, pattern: str, content: str = "{value}", **options: object) -> Rule:
-    return Rule(kind, re.compile(pattern, re.IGNORECASE), content, **options)  # type: ignore[arg-type]
+    """A rule that reads "im" and "dont" as well: people leave apostrophes out."""
+    return Rule(kind, pattern.replace("'", "'?"), content, **options)  # type: ignore[arg-type]
 
 
 # fmt: off
@@ -114,6 +115,7 @@ _BODY = (
     _rule(Kind.ALLERGY, rf"(?:i|we)(?:'ve| have)?{_ADV} outgrew?n? my {_X} allergy{_END}", "allergic to {value}", holds=False, many=True, shape=words.thing),
     _rule(Kind.ALLERGY, rf"{_AM}(?: [\w]+ly)? allergic to {_X}{_END}", "allergic to {value}", many=True, shape=words.thing),
     _rule(Kind.ALLERGY, rf"i(?:'ve| have)?(?: got| have)? (?:an? )?(?:severe |bad |mild |serious )?(?P<value>[\w ]+?) allerg(?:y|ies){_END}", "allergic to {value}", many=True, shape=words.thing),
+    _rule(Kind.ALLERGY, rf"my allerg(?:y|ies)(?: is| are| include|:)(?: to)? {_X}{_END}", "allergic to {value}", many=True, shape=words.thing),
     _rule(Kind.ALLERGY, rf"i have an? (?:severe |bad |mild |serious )?allergy to {_X}{_END}", "allergic to {value}", many=True, shape=words.thing),
     _rule(Kind.DIET, rf"{_AM_NOT} (?:an? )?(?P<value>vegan|vegetarian|pescatarian|on keto)\b.*$", holds=False),
     _rule(Kind.DIET, rf"{_AM} (?:an? )?(?:strict |lifelong )?(?P<value>vegan|vegetarian|pescatarian|coeliac|celiac|lactose[- ]intolerant|gluten[- ]intolerant|gluten[- ]free|on (?:a )?(?:keto|low[- ]carb|halal|kosher)(?: diet)?)\b.*$"),

@@ -25,7 +25,7 @@ _VERB = (
 )
 _SUBJECT = r"i|i'm|i've|i'd|i'll|my|we|we're|we've|we'll|he|he's|she|she's|they|they're|it|it's|you|you're|your|our|his|her|their|there|everyone|people|this|that|the|please|not"
 BREAK = re.compile(
-    rf"\s*[;:—–]+\s*|\s+-+\s+"
+    rf"\s*(?:[;—–]+|(?<!name)(?<!hobbies)(?<!allergies)(?<!email)(?<!birthday)(?<!phone):+)\s*|\s+-+\s+"
     rf"|\s*,\s*(?:and |but |so |yet |or )?\s*(?=(?:{_SUBJECT}|{_VERB}|living|working|studying|based|born|originally|allergic|actually|now|right|correct|isn't|aren't|don't|yeah|at|what|how|when|where|which|who|can|could|do|does|is|are|if|because|although|though|while|whereas|since|an?|married|vegan|vegetarian|\d{{1,3}}(?=,|$|\.| years| and))\b)"
     rf"|\s+(?:and|but|so|because|although|though|while|whereas|yet)\s+(?=(?:{_SUBJECT}|{_VERB}|like|allergic|living|working|studying|based|born)\b)"
     rf"|\s+(?=(?:if|because|although|though|whereas)\s)",
@@ -39,8 +39,8 @@ LEAD_IN = re.compile(
     r"(?:\s*[,!.:-]+\s*|\s+)",
     _I,
 )
-_USER = re.compile(r"(?:i|i'm|i've|i'd|i'll|me|myself|we|we're|we've|we'll)\b(?!')", _I)
-_OWN_ATTRIBUTE = re.compile(rf"(?:my|our) (?:own |current |new )?(?:{OWN})(?=\s|'s|$)", _I)
+_USER = re.compile(r"(?:i|im|ive|i'm|i've|i'd|i'll|me|myself|we|we're|we've|we'll)\b(?!')", _I)
+_OWN_ATTRIBUTE = re.compile(rf"(?:my|our) (?:own |current |new )?(?:{OWN})(?=[\s:]|'s|$)", _I)
 _KIN = re.compile(
     rf"(?:my|our)\s+(?:(?:older|younger|elder|little|big|best|new|old|late|eldest|youngest|oldest|twin|two|three|ex)[\s-]+)*(?P<kin>{KIN}|{PET_NOUN})\b",
     _I,

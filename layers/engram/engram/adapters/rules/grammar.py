@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from engram.adapters.rules.clauses import USER, Clause
 from engram.adapters.rules.statements import FactKind, Statement
@@ -22,7 +23,7 @@ class Rule:
     """One way to say one thing.
 
     Attributes:
-        pattern: matched from the start of the clause; its group `value` is what is said.
+        pattern: matched from the start of the clause, in any case; its group `value` is what is said.
         content: how the slot says it, with `{value}`.
         holds: False if the words deny it or end it.
         many: the value may be a list, each part a statement of its own.
@@ -34,7 +35,7 @@ class Rule:
     """
 
     kind: FactKind
-    pattern: re.Pattern[str]
+    pattern: str
     content: str = "{value}"
     holds: bool = True
     many: bool = False
@@ -85,7 +86,7 @@ def _applies(rule: Rule, clause: Clause, found: list[Statement]) -> bool:
 
 
 def _statements(rule: Rule, clause: Clause, grammar: Grammar, message: str) -> Iterator[Statement]:
-    match = rule.pattern.match(clause.text)
+    match = _compiled(rule.pattern).match(clause.text)
     if match is None:
         return
     groups = match.re.groupindex
@@ -102,6 +103,12 @@ def _statements(rule: Rule, clause: Clause, grammar: Grammar, message: str) -> I
             continue
         content = rule.content.format_map(_Words({"value": shaped, **words}))
         yield Statement(rule.kind, shaped, " ".join(content.split()), clause.start, clause.end, rule.holds)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """At first use: all patterns of both languages together take half a second to compile."""
+    return re.compile(pattern, re.IGNORECASE)
 
 
 class _Words(dict[str, str]):
