@@ -297,7 +297,7 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
             rf"末))?(?![饼球亮票季光薪经])"
         , _month_shift),
         (rf"(?:{_YEAR})?{_MONTH}(?:的)?(?:{_DAY}{_TAIL}|(?P<third>上旬|中旬|下旬|初|中|底|末))?", _month),
-        (rf"{_DAY}(?!线|楼|院|店|文|语|元|常|期|程|子|报|本){_TAIL}", _month_day),
+        (rf"(?<!月){_DAY}(?!线|楼|院|店|文|语|元|常|期|程|子|报|本){_TAIL}", _month_day),
         (rf"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.年](?P<m>\d{{1,2}})[-/.月](?P<d>\d{{1,2}})(?:日|号)?(?!\d){_TAIL}", _iso),
         (rf"(?<!\d){_YEAR}(?P<half>上半年|下半年|年初|年底|年末|年中|初|底|末)?", _whole_year),
         (r"(?<![去今前明后\d年])(?P<half>上半年|下半年|年初|年底|年中)", _this_half),
