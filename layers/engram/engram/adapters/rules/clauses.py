@@ -19,6 +19,7 @@ ASSISTANT = "assistant"
 UNKNOWN = "?"
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _SENTENCE_END = re.compile(r"(?<=[。！？!?；\n])|(?<=[.;])(?=\s|$)")
+_INTRODUCTION = re.compile(r"(?:I'm|I am|[Mm]y name(?:'s| is)) [A-Z][\w'-]+(?: [A-Z][\w'-]+)?")
 _LIST_MARK = re.compile(r"\d{1,2}[.)、]\s+|\d{1,2}[)、]")
 _ABBREVIATION = re.compile(
     r"(?:(?:^|\n)\s*\d{1,2}\.|\b(?:mr|mrs|ms|dr|st|prof|e\.g|i\.e|vs|etc|no|[a-z])\.)$", re.IGNORECASE
@@ -120,7 +121,7 @@ def _with_subjects(clauses: list[Clause], subject: str) -> tuple[list[Clause], s
             done.append(replace(clause, subject=named))
             continue
         prefix = syntax.left_out_subject(clause.text)
-        if prefix is None or (clause.text.isdigit() and not done):
+        if prefix is None or (clause.text.isdigit() and not _introduces(done)):
             done.append(replace(clause, subject=UNKNOWN))
             continue
         holder = subject or USER
@@ -128,6 +129,11 @@ def _with_subjects(clauses: list[Clause], subject: str) -> tuple[list[Clause], s
             clause = replace(clause, text=prefix + clause.text, offset=clause.offset - len(prefix))
         done.append(replace(clause, subject=holder))
     return done, subject
+
+
+def _introduces(done: list[Clause]) -> bool:
+    """A bare number is an age only right after a name: "I'm Priya, 27"."""
+    return bool(done) and _INTRODUCTION.fullmatch(done[-1].text) is not None
 
 
 def _with_moods(clauses: list[Clause], sentence: str) -> list[Clause]:

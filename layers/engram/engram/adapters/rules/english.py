@@ -19,9 +19,12 @@ _X = r"(?P<value>.+?)"
 _END = r"[\s.!]*$"
 
 
+_APOSTROPHE = re.compile(r"'(?=(?:m|ve|t|re|ll)\b)")
+
+
 def _rule(kind: Kind, pattern: str, content: str = "{value}", **options: object) -> Rule:
     """A rule that reads "im" and "dont" as well: people leave apostrophes out."""
-    return Rule(kind, pattern.replace("'", "'?"), content, **options)  # type: ignore[arg-type]
+    return Rule(kind, _APOSTROPHE.sub("'?", pattern), content, **options)  # type: ignore[arg-type]
 
 
 # fmt: off
