@@ -43,8 +43,7 @@ class TestEnvironment:
     """Settings that only one machine has: a folder, an emulator, secrets that are no AWS secrets."""
 
     DEFAULTS = frozenset(
-        """profile_config timezone buffer_tokens buffer_flush_interval conversation_gap_seconds deadline_ms
-        sweep_after_seconds""".split()
+        "buffer_tokens buffer_flush_interval conversation_gap_seconds deadline_ms sweep_after_seconds".split()
     )
     """Settings that the template leaves at their default."""
 

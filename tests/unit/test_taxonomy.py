@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram.adapters.sqlite import SqliteTable
-from engram.domain.errors import InvalidInput
+from engram.domain.errors import EngramError, InvalidInput
 from engram.profile.config import PRESETS, ProfileConfig, default_topics, parse_config, preset, taxonomy_of
 from engram.profile.taxonomy import Topic, attribute_unify, read_out, with_topics
 from engram.profile.yaml_text import YamlMistake
@@ -184,5 +184,6 @@ def test_a_refused_change_leaves_the_configuration_as_it_was(configs):
 
 def test_a_mistake_in_the_service_wide_configuration_is_found_at_start(tmp_path):
     table = SqliteTable(tmp_path / "t.sqlite", clock=MovableClock())
-    with pytest.raises(YamlMistake):
+    with pytest.raises(EngramError, match="line 1: unknown key lang") as refusal:
         BusinessConfigs(table=table, service_config="lang: en")
+    assert (refusal.value.code, refusal.value.status) == ("MISCONFIGURED", 500)

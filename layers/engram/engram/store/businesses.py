@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engram.domain.errors import ConditionFailed, Throttled
+from engram.domain.errors import ConditionFailed, EngramError, Throttled
 from engram.domain.table import Absent, Item, Put, VersionIs
 from engram.ports import Table
 from engram.profile.config import ProfileConfig, parse_config, taxonomy_of
 from engram.profile.rules import ProfileRules
 from engram.profile.taxonomy import Taxonomy
+from engram.profile.yaml_text import YamlMistake
 from engram.store import keys
 
 PROFILE_CONFIG = "profile_config"
@@ -31,10 +32,16 @@ class BusinessConfigs:
     Args:
         service_config: YAML that counts where a business says nothing. A mistake in it is found here, at start.
         language: of businesses that set none.
+
+    Raises:
+        EngramError: MISCONFIGURED, with line and key.
     """
 
     def __init__(self, *, table: Table, service_config: str = "", language: str = "en") -> None:
-        parse_config(service_config)
+        try:
+            parse_config(service_config)
+        except YamlMistake as mistake:
+            raise EngramError(f"the service-wide profile configuration, {mistake}", code="MISCONFIGURED") from None
         self._table = table
         self._service_config = service_config
         self._language = language
