@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -258,12 +258,16 @@ def _row(item: Item) -> SearchRow:
         version=item.version,
         occurred_at=from_text(body["occurred_at"]),
         text=body["text"],
+        conversation_id=body.get("conversation_id", ""),
+        session_id=body.get("session_id", ""),
         seq=body.get("seq", -1),
+        role=body.get("role", ""),
+        speaker=body.get("speaker", ""),
         entity_ids=tuple(body.get("entity_ids", ())),
         topic_ids=tuple(body.get("topic_ids", ())),
         vector=item.blob,
+        encoder=body.get("encoder", ""),
     )
-    document = replace(document, **{name: body[name] for name in _PLAIN if name in body})
     current = body["analysis"] == analysis.VERSION
     terms = body["terms"].split(" ") if current and body["terms"] else ()
     return SearchRow(document, tuple(terms) if current else tuple(analysis.terms_of(document.text)))
