@@ -35,6 +35,7 @@ class Household:
         self.rules = ProfileRules(taxonomy_of(ProfileConfig(), ProfileConfig()))
         self.filter = None
         self.search = Searching()
+        self.more_indexes = []
         self.profiles = self._profiles()
         self.service = self._service(self.profiles)
 
@@ -55,7 +56,11 @@ class Household:
         return ContextService(
             profiles=profiles,
             search=lambda: EventSearch(
-                embedder=self.search, index=self.search, reader=lambda: self.reader, zone=UTC, deadline_ms=100
+                embedder=self.search,
+                indexes=[self.search, *self.more_indexes],
+                reader=lambda: self.reader,
+                zone=UTC,
+                deadline_ms=100,
             ),
             profile_filter=lambda: self.filter,
             language_of=lambda _: self.rules.language,

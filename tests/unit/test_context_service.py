@@ -11,7 +11,7 @@ from engram.context.events import last_user_turns
 from engram.context.request import ChatTurn
 from engram.domain.errors import ModelFailure, Unavailable
 from engram.text.tokens import count_tokens
-from tests.context_household import CHATS, Household
+from tests.context_household import CHATS, Household, Searching
 
 
 @pytest.fixture
@@ -142,6 +142,18 @@ def test_a_failing_search_serves_the_newest_events_and_says_so(home, failure):
     assert block.degraded == ("events",)
     assert "tea" in block.text
     assert "engineer" in block.text
+
+
+def test_another_index_answers_when_the_first_is_asleep(home):
+    kyoto = home.gist("Kyoto trip")
+    home.write(gists=[kyoto, home.gist("tea")])
+    home.search.missing = ("vector",)
+    home.more_indexes.append(Searching())
+    home.more_indexes[0].find(kyoto)
+    block = home.ask(chats=CHATS)
+    assert block.degraded == ()
+    assert "Kyoto trip" in block.text
+    assert "tea" not in block.text
 
 
 def test_an_encoder_that_hangs_is_waited_for_no_longer_than_allowed(home):

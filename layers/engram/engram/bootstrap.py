@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from engram.store.businesses import BusinessConfigs
     from engram.store.catalogue import CatalogueRows
     from engram.store.commits import Commits
+    from engram.store.lagging import LaggingSearch
     from engram.store.meter import TableMeter
     from engram.store.operations import Operations
     from engram.store.reader import Reader
@@ -356,7 +357,7 @@ class Services:
 
         return EventSearch(
             embedder=self.embedder,
-            index=self.remote_index or self.rows_index,
+            indexes=[index for index in (self.remote_index, self.rows_index) if index is not None],
             reader=lambda: self.reader,
             zone=ZoneInfo(self.settings.timezone),
             deadline_ms=self.settings.deadline_ms,
@@ -519,7 +520,19 @@ class Services:
     def projector(self) -> Projector:
         from engram.extraction.projection import Projector
 
-        return Projector(rows=self.rows_index, index=self.remote_index, hot=self.hot_profiles)
+        return Projector(
+            rows=self.rows_index,
+            index=self.remote_index,
+            hot=self.hot_profiles,
+            lagging=self.lagging,
+            embeds=self.settings.embedder != "none",
+        )
+
+    @part
+    def lagging(self) -> LaggingSearch:
+        from engram.store.lagging import LaggingSearch
+
+        return LaggingSearch(table=self.table, clock=self.clock)
 
     @part
     def _index_stage(self) -> IndexStage:
@@ -653,7 +666,7 @@ class Services:
             reader=self.reader,
             operations=self.operations,
             ingestion=self.ingestion,
-            repair=self.hot_profiles.repair,
+            repair=lambda: self.hot_profiles.repair() + self.rebuild.repair(),
             clock=self.clock,
             stale_after=timedelta(seconds=self.settings.sweep_after_seconds),
             idle=timedelta(seconds=self.settings.buffer_flush_interval),

@@ -27,20 +27,21 @@ class EventSearch:
 
     Args:
         embedder: None where no encoder is configured: then nothing can be searched.
-        deadline_ms: for the search leg.
+        indexes: the first that answers in time is believed.
+        deadline_ms: for the search leg of each.
     """
 
     def __init__(
         self,
         *,
         embedder: Embedder | None,
-        index: SearchIndex,
+        indexes: Sequence[SearchIndex],
         reader: Callable[[], Reader],
         zone: tzinfo,
         deadline_ms: float,
     ) -> None:
         self._embedder = embedder
-        self._index = index
+        self._indexes = indexes
         self._reader = reader
         self._zone = zone
         self._deadline_ms = deadline_ms
@@ -96,10 +97,14 @@ class EventSearch:
             limit=limit,
             deadline_ms=self._deadline_ms,
         )
-        result = self._index.search(scope, query)
-        if VECTOR_LEG in result.missing:
-            raise Unavailable("the search index does not answer")
-        return [hit for hit in result.legs.get(VECTOR_LEG, ()) if hit.score > threshold][:limit]
+        return [hit for hit in self._found(scope, query) if hit.score > threshold][:limit]
+
+    def _found(self, scope: Scope, query: SearchQuery) -> Sequence[Hit]:
+        for index in self._indexes:
+            result = index.search(scope, query)
+            if VECTOR_LEG not in result.missing:
+                return result.legs.get(VECTOR_LEG, ())
+        raise Unavailable("no search index answers")
 
 
 def last_user_turns(chats: Sequence[ChatTurn]) -> str:
