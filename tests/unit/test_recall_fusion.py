@@ -12,10 +12,19 @@ from hypothesis import strategies as st
 
 from engram.domain.documents import Document, DocumentKind, Hit, SearchResult
 from engram.domain.errors import InvalidInput
-from engram.recall.features import QueryFeatures, asks, date_fit, is_cjk, tells_when, wants_assistant
+from engram.recall.features import (
+    QueryFeatures,
+    asks,
+    date_fit,
+    features_of,
+    is_cjk,
+    tells_when,
+    wants_assistant,
+)
 from engram.recall.fusion import Ranked, crosses_languages, rank
 from engram.recall.recipes import recipe
 from engram.recall.relevance import coverage
+from engram.resolve.models import Resolution, SourceType, Temporal, TemporalIntent
 from engram.text.analysis import terms_of
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -230,3 +239,20 @@ def test_a_recipe_is_found_by_name_and_version() -> None:
     for name, version in (("nobody", None), ("default", 99)):
         with pytest.raises(InvalidInput):
             recipe(name, version)
+
+
+def resolved(intent: TemporalIntent, **temporal: Any) -> Resolution:
+    asked = "what did we settle last time about camping?"
+    meant = Temporal(intent, **temporal)
+    return Resolution(asked, asked, "en", (), (), meant, SourceType.ANY, search_text="settle camping")
+
+
+def test_a_question_is_embedded_whole_unless_a_cue_would_be_looked_for() -> None:
+    assert features_of(resolved(TemporalIntent.NONE)).meaning.startswith("what did we settle")
+    assert features_of(resolved(TemporalIntent.PREVIOUS_RELATED)).meaning == "settle camping"
+
+
+def test_only_a_named_period_is_a_period() -> None:
+    named = features_of(resolved(TemporalIntent.TIME_RANGE, start=START))
+    assert (named.start, named.end, named.text) == (START, None, "settle camping")
+    assert features_of(resolved(TemporalIntent.LATEST, start=START)).start is None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.text.analysis import MAX_TERM_CHARACTERS, MAX_TERMS, terms_of
+from engram.text.analysis import MAX_TERM_CHARACTERS, MAX_TERMS, TERMS_OF_A_QUESTION, share_held, terms_of
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,18 @@ def test_no_text_is_too_strange(text: str) -> None:
     terms = terms_of(text)
     assert all(term and " " not in term and not term.isspace() for term in terms)
     assert terms == terms_of(text)
+
+
+def test_the_share_of_a_question_is_plain_and_that_of_a_page_is_forgiving() -> None:
+    assert share_held(2, 4) == 0.5
+    assert share_held(8, TERMS_OF_A_QUESTION) == 0.5
+    assert share_held(8, 10 * TERMS_OF_A_QUESTION) > 8 / (10 * TERMS_OF_A_QUESTION)
+    assert share_held(0, 0) == share_held(3, 0) == 0.0
+
+
+@given(st.integers(0, 300), st.integers(0, 300))
+def test_a_share_grows_with_what_is_held_and_stays_a_share(held: int, asked: int) -> None:
+    held = min(held, asked)
+    assert 0 <= share_held(held, asked) <= 1
+    assert share_held(held, asked) <= share_held(min(held + 1, asked), asked)
+    assert asked == 0 or share_held(asked, asked) == 1
