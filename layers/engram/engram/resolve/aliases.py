@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engram.text.language import is_han
 from engram.text.normalise import fold
@@ -70,6 +71,7 @@ def squeeze(text: str) -> Squeezed:
     return Squeezed("".join(kept), tuple(places))
 
 
+@lru_cache(maxsize=16_384)
 def key_of(name: str) -> str:
     """The form in which a name is filed."""
     return squeeze(fold(name)).text.strip()

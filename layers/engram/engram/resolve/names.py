@@ -48,6 +48,10 @@ _DEMONYM = re.compile(r"(?:ian|ean|ese|ish|ans|ians|ic|ists?|ism|ics)$")
 _PEOPLES = frozenset(
     "greek dutch thai swiss czech welsh arab roman french german scots dane swede turk pole finn".split()
 )
+_INTERJECTIONS = frozenset(
+    "yeah yep yup nope congrats phew woohoo aww aw wow haha hehe hmm hey hiya omg ooh oops ugh yay whoa btw".split()
+)
+_CONTRACTION = re.compile(r"(?:n[’']t|[’'](?:re|ve|ll|d|m))$")
 _CALENDAR = frozenset(
     "january february march april may june july august september october november december jan feb mar apr "
     "jun jul aug sep "
@@ -159,6 +163,8 @@ def _latin_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[S
 
 def _ordinary(word: str, catalogue: Catalogue) -> bool:
     bare = re.sub(r"[’']s$", "", word.lower())
+    if bare in _INTERJECTIONS or _CONTRACTION.search(bare):
+        return True
     return (
         is_english_word(bare)
         or bare.removesuffix("s") in _CALENDAR

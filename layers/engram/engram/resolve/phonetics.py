@@ -1,6 +1,6 @@
 """One slip of the pen: a name spelt with one wrong character, when no other real name is as near.
 
-Chinese slips are mostly characters that sound or look alike (航州 for 杭州) or one wrong among four or more; Latin
+Chinese slips are mostly characters that sound or look alike (航州 for 杭州) or one wrong among five or more; Latin
 slips are one letter added, dropped, changed, or two swapped. What is itself a word or name is no slip (宿州, 苏州).
 """
 
@@ -14,7 +14,7 @@ from engram.text.segment import is_listed_english, is_word, reading
 
 MIN_LATIN = 5
 """Shorter Latin names have too many neighbours among ordinary words."""
-MIN_CHANGED_HAN = 4
+MIN_CHANGED_HAN = 5
 """From this length one character may be wrong without sounding alike."""
 
 

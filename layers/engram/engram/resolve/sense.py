@@ -126,10 +126,13 @@ def reads_as_word(kind: str, spelling: Spelling, text: str, place: tuple[int, in
     if kind in ("person", "pet"):
         return True
     if kind not in PLACE_TYPES:
-        return False
+        beside = cue_text(" ".join((*_LAST_WORD.findall(text[: place[0]]), *_NEXT_WORD.findall(text[place[1] :]))))
+        return not any(found.owner == kind for found in type_cues().find(beside))
     return not (_WHERE.search(text[: place[0]]) and _PLACE_ENDS.match(text[place[1] :]))
 
 
+_LAST_WORD = re.compile(r"([^\W_]+)\W{0,2}$")
+_NEXT_WORD = re.compile(r"^\W{0,2}([^\W_]+)")
 _WHERE = re.compile(r"\b(?:in|to|from|near|visit|visiting|around) $")
 _PLACE_ENDS = re.compile(r"$|[,.?!]| (?:in|for|last|next|this|with|on|and|or|trip|hotel|weather|travel)\b")
 

@@ -63,7 +63,7 @@ def _latin_slips(text: str, sounds: SoundTable) -> Iterator[tuple[int, int, str]
         for size in range(min(_LONGEST_LATIN, len(tokens) - at), 0, -1):
             group = tokens[at : at + size]
             written = " ".join(token.removesuffix("'s") for token, _start, _end in group)
-            if len(written) < MIN_LATIN or all(is_english_word(token) for token, _start, _end in group):
+            if len(written) < MIN_LATIN or all(_ordinary(token) for token, _start, _end in group):
                 continue
             key = sounds.near(written)
             if key is not None and not _apart(text, group):
@@ -71,6 +71,11 @@ def _latin_slips(text: str, sounds: SoundTable) -> Iterator[tuple[int, int, str]
                 at += size - 1
                 break
         at += 1
+
+
+def _ordinary(token: str) -> bool:
+    """Words, and single letters: `i ran` is no Iran."""
+    return len(token) == 1 or is_english_word(token)
 
 
 def _apart(text: str, group: list[tuple[str, int, int]]) -> bool:

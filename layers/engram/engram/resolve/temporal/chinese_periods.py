@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
+from functools import lru_cache
 
 from engram.resolve.temporal.holidays import CHINESE_NAMES, holiday, latest_holiday
 from engram.resolve.temporal.periods import (
@@ -282,41 +283,43 @@ def _rolling(match: Match, calendar: LocalCalendar) -> Found:
 
 _UNIT = r"(?:个)?(?P<unit>天|日|周|星期|礼拜|月|年|小时|钟头)"
 _HOLIDAY = "|".join(sorted((re.escape(name) for name in CHINESE_NAMES), key=len, reverse=True))
-_RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
-    (re.compile(pattern), rule)
-    for pattern, rule in (
-        (rf"(?P<word>{'|'.join(sorted(_DAYS, key=len, reverse=True))}){_TAIL}", _relative_day),
-        (rf"(?P<which>[昨前今明当])(?P<part>晚|夜|早|晨)(?!报|餐|饭|会|安|年|期)(?:上)?(?:{_CLOCK})?", _short_night),
-        (
-            rf"(?:{_SHIFT}(?:个)?)?(?:周|星期|"
-            rf"礼拜)(?P<weekday>[一二三四五六日天末])(?![个次些点般直定样共起次]){_TAIL}"
-        , _weekday),
-        (rf"{_SHIFT}(?:个)?(?:周|星期|礼拜)(?![一二三四五六日天末刊边围年期])", _week),
-        (
-            rf"{_SHIFT}(?:个)?月(?:份)?(?:的)?(?:{_DAY}{_TAIL}|(?P<third>上旬|中旬|下旬|初|中|底|"
-            rf"末))?(?![饼球亮票季光薪经])"
-        , _month_shift),
-        (rf"(?:{_YEAR})?{_MONTH}(?:的)?(?:{_DAY}{_TAIL}|(?P<third>上旬|中旬|下旬|初|中|底|末))?", _month),
-        (rf"(?<!月){_DAY}(?!线|楼|院|店|文|语|元|常|期|程|子|报|本){_TAIL}", _month_day),
-        (rf"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.年](?P<m>\d{{1,2}})[-/.月](?P<d>\d{{1,2}})(?:日|号)?(?!\d){_TAIL}", _iso),
-        (rf"(?<!\d){_YEAR}(?P<half>上半年|下半年|年初|年底|年末|年中|初|底|末)?", _whole_year),
-        (r"(?<![去今前明后\d年])(?P<half>上半年|下半年|年初|年底|年中)", _this_half),
-        (rf"(?:{_YEAR})?(?:{_SHIFT}(?:个)?季度|第?(?P<quarter>[一二三四1-4])季度|q(?P<q>[1-4]))", _quarter),
-        (rf"{_YEAR}(?P<season>[春夏秋冬])(?:天|季)?", _season),
-        (
-            rf"(?:{_YEAR}|{_SHIFT}(?:个)?)?(?P<name>{_HOLIDAY})(?:假期|长假|当天|期间)?(?P<eve>前一天|前夜|"
-            rf"前夕)?"
-        , _holiday),
-        (rf"(?P<count>{NUMBER}){_UNIT}(?:之|以)?前", _ago),
-        (rf"(?:过去|最近|近|这|前)(?:的|这)?(?P<count>{NUMBER}){_UNIT}(?:内|里|来|以来)?", _rolling),
-        (r"(?:过去|最近|近)(?:的)?(?P<count>一)?(?:个)?(?P<unit>周|星期|礼拜|月|年)(?:内|里|来|以来)?", _rolling),
-    )
+_RULES: tuple[tuple[str, Rule], ...] = (
+    (rf"(?P<word>{'|'.join(sorted(_DAYS, key=len, reverse=True))}){_TAIL}", _relative_day),
+    (rf"(?P<which>[昨前今明当])(?P<part>晚|夜|早|晨)(?!报|餐|饭|会|安|年|期)(?:上)?(?:{_CLOCK})?", _short_night),
+    (
+        rf"(?:{_SHIFT}(?:个)?)?(?:周|星期|"
+        rf"礼拜)(?P<weekday>[一二三四五六日天末])(?![个次些点般直定样共起次]){_TAIL}"
+    , _weekday),
+    (rf"{_SHIFT}(?:个)?(?:周|星期|礼拜)(?![一二三四五六日天末刊边围年期])", _week),
+    (
+        rf"{_SHIFT}(?:个)?月(?:份)?(?:的)?(?:{_DAY}{_TAIL}|(?P<third>上旬|中旬|下旬|初|中|底|"
+        rf"末))?(?![饼球亮票季光薪经])"
+    , _month_shift),
+    (rf"(?:{_YEAR})?{_MONTH}(?:的)?(?:{_DAY}{_TAIL}|(?P<third>上旬|中旬|下旬|初|中|底|末))?", _month),
+    (rf"(?<!月){_DAY}(?!线|楼|院|店|文|语|元|常|期|程|子|报|本){_TAIL}", _month_day),
+    (rf"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.年](?P<m>\d{{1,2}})[-/.月](?P<d>\d{{1,2}})(?:日|号)?(?!\d){_TAIL}", _iso),
+    (rf"(?<!\d){_YEAR}(?P<half>上半年|下半年|年初|年底|年末|年中|初|底|末)?", _whole_year),
+    (r"(?<![去今前明后\d年])(?P<half>上半年|下半年|年初|年底|年中)", _this_half),
+    (rf"(?:{_YEAR})?(?:{_SHIFT}(?:个)?季度|第?(?P<quarter>[一二三四1-4])季度|q(?P<q>[1-4]))", _quarter),
+    (rf"{_YEAR}(?P<season>[春夏秋冬])(?:天|季)?", _season),
+    (
+        rf"(?:{_YEAR}|{_SHIFT}(?:个)?)?(?P<name>{_HOLIDAY})(?:假期|长假|当天|期间)?(?P<eve>前一天|前夜|"
+        rf"前夕)?"
+    , _holiday),
+    (rf"(?P<count>{NUMBER}){_UNIT}(?:之|以)?前", _ago),
+    (rf"(?:过去|最近|近|这|前)(?:的|这)?(?P<count>{NUMBER}){_UNIT}(?:内|里|来|以来)?", _rolling),
+    (r"(?:过去|最近|近)(?:的)?(?P<count>一)?(?:个)?(?P<unit>周|星期|礼拜|月|年)(?:内|里|来|以来)?", _rolling),
 )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _compiled() -> tuple[tuple[re.Pattern[str], Rule], ...]:
+    return tuple((re.compile(pattern), rule) for pattern, rule in _RULES)
 
 
 def chinese_periods(text: str, calendar: LocalCalendar) -> Iterator[Period]:
     """All expressions found, overlapping ones too; borders and senses are not looked at. `text` is folded."""
-    for pattern, rule in _RULES:
+    for pattern, rule in _compiled():
         for match in pattern.finditer(text):
             if not match.group():
                 continue

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from engram.resolve.lexicon import DATA
 from engram.resolve.models import TemporalIntent
+from engram.text.language import has_han
 from engram.text.segment import on_borders
 
 CUE_SCORE = -9.5
@@ -32,8 +33,9 @@ class Cue:
 _AGAIN = re.compile(r"一(?:遍|次)$|\b(?:again|back|once more|one more time)$")
 
 
-@lru_cache(maxsize=1)
-def _rows() -> tuple[tuple[TemporalIntent, re.Pattern[str]], ...]:
+@lru_cache(maxsize=2)
+def _rows(*, chinese: bool) -> tuple[tuple[TemporalIntent, re.Pattern[str]], ...]:
+    """The rows of one language: a text without its letters needs neither to compile nor to try them."""
     fragments: dict[str, str] = {}
     rows: list[tuple[TemporalIntent, re.Pattern[str]]] = []
     intent = TemporalIntent.NONE
@@ -47,17 +49,20 @@ def _rows() -> tuple[tuple[TemporalIntent, re.Pattern[str]], ...]:
             fragments[defined[1]] = defined[2]
         else:
             pattern = _FRAGMENT.sub(lambda match: fragments[match[1]], line)
-            rows.append((intent, re.compile(pattern)))
+            if has_han(pattern) is chinese:
+                rows.append((intent, re.compile(pattern)))
     return tuple(rows)
 
 
+_LETTER = re.compile(r"[a-z]{2}")
 _DEFINITION = re.compile(r"([A-Z]+) = (.*)")
 _FRAGMENT = re.compile(r"<([A-Z]+)>")
 
 
 def cues_in(text: str) -> Iterator[Cue]:
     """All cues of the folded text that stand on word borders."""
-    for intent, pattern in _rows():
+    rows = (*(_rows(chinese=True) if has_han(text) else ()), *(_rows(chinese=False) if _LETTER.search(text) else ()))
+    for intent, pattern in rows:
         for match in pattern.finditer(text):
             name = next((key for key, value in match.groupdict().items() if value), None)
             if name is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
+from functools import lru_cache
 
 from engram.resolve.temporal.holidays import ENGLISH_NAMES, holiday, latest_holiday
 from engram.resolve.temporal.periods import (
@@ -332,56 +333,58 @@ def _holiday(match: Match, calendar: LocalCalendar) -> Found:
 _WHOLE = r"(?P<unit>week|weekend|month|quarter|year|fortnight)"
 _UNIT = r"(?P<unit>day|night|week|weekend|month|quarter|year|fortnight|hour)s?"
 _THIRD = r"(?:the )?(?P<third>early|mid|late|beginning|start|middle|end)(?: of |-| )"
-_RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
-    (re.compile(pattern), rule)
-    for pattern, rule in (
-        (
-            rf"\b(?P<word>(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday|today|"
-            rf"tomorrow){_TAIL}\b"
-        , _relative_day),
-        (rf"\b{_CLOCK} (?:on )?(?P<word>yesterday|today|tomorrow)\b(?P<part>)", _relative_day),
-        (rf"\b{_CLOCK} (?:on )?(?P<week>)(?:{_SHIFT} )?{_WEEKDAY}", _weekday),
-        (rf"\b{_NUMBER} (?P<weekday>{_names(_WEEKDAYS)})s ago\b", _weekdays_ago),
-        (r"\b(?P<word>this morning|this afternoon|this evening|tonight|last night|last evening)\b", _part_of_today),
-        (r"\bthe night before last\b", _night_before_last),
-        (rf"\b(?:(?P<week>last|this|next) week(?:'s)? (?:on )?|{_SHIFT} )?{_WEEKDAY}{_TAIL}", _weekday),
-        (rf"\b(?:the )?{_SHIFT} {_WHOLE}\b(?P<before> but one)?", _shifted_unit),
-        (r"\bthe (?P<unit>week|weekend|month|quarter|year) before last\b", _before_last),
-        (rf"\b{_NUMBER} {_UNIT} (?:ago|back|earlier|prior)\b", _ago),
-        (r"\bhalf a year ago\b", _half_ago),
-        (rf"\b(?:past|last|previous) {_NUMBER} {_UNIT}\b", _rolling),
-        (rf"\b{_MONTH} {_DAY}(?!:)(?:,? {_YEAR})?{_TAIL}", _month),
-        (rf"\b(?:the )?{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?{_TAIL}", _month),
-        (rf"\b(?:{_THIRD})?(?:{_SHIFT} )?{_MONTH}(?:,? (?:of )?{_YEAR}\b)?", _month),
-        (rf"\b{_THIRD}(?P<shift>last|this|next|the) month\b", _third_of_shifted_month),
-        (rf"\b{_THIRD}(?:(?P<shift>last|this|next|the) year|{_YEAR})\b", _edge_of_year),
-        (
-            rf"\bthe (?P<day>[12]\d|3[01]|[1-9])(?:st|nd|rd|th)\b(?! (?:floor|century|grade|birthday|time|"
-            rf"edition|place|anniversary|generation|street|avenue|day|one|amendment|hole|chapter|question|item|"
-            rf"step|draft|version)){_TAIL}"
-        , _day_of_month),
-        (rf"(?<![\d/.-])(?P<a>\d{{1,2}})/(?P<b>\d{{1,2}})(?:/(?P<year>(?:20)?\d\d))?(?![\d/%]){_TAIL}", _numeric),
-        (rf"(?<![\d/.-]){_YEAR}[-/.](?P<m>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?![\d]){_TAIL}", _iso),
-        (rf"(?<![\d/.-]){_YEAR}-(?P<m>0[1-9]|1[0-2])(?![\d-])", _iso_month),
-        (
-            rf"\b(?:{_SHIFT} year's )?(?:q(?P<q>[1-4])|(?:the )?(?P<ordinal>first|second|third|fourth|1st|2nd|"
-            rf"3rd|4th) quarter)(?:,? (?:of )?(?:{_YEAR}|(?:this|the) year))?\b"
-        , _quarter),
-        (
-            rf"\b(?:in|from|since|during|of|for|until|before|after|through|throughout|back in|between|and|to|"
-            rf"by) (?P<core>{_YEAR})\b(?![-/])"
-        , _year),
-        (rf"\b{_YEAR}'s\b", _year),
-        (rf"\b{_SHIFT} (?P<season>spring|summer|fall|autumn|winter)(?P<year>)\b", _season),
-        (rf"\b(?P<shift>)(?P<season>spring|summer|fall|autumn|winter) (?:of )?{_YEAR}\b", _season),
-        (rf"\b(?:{_SHIFT} )?(?P<name>{_names(ENGLISH_NAMES)})(?!\w)(?:,? (?:of )?{_YEAR})?", _holiday),
-    )
+_RULES: tuple[tuple[str, Rule], ...] = (
+    (
+        rf"\b(?P<word>(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday|today|"
+        rf"tomorrow){_TAIL}\b"
+    , _relative_day),
+    (rf"\b{_CLOCK} (?:on )?(?P<word>yesterday|today|tomorrow)\b(?P<part>)", _relative_day),
+    (rf"\b{_CLOCK} (?:on )?(?P<week>)(?:{_SHIFT} )?{_WEEKDAY}", _weekday),
+    (rf"\b{_NUMBER} (?P<weekday>{_names(_WEEKDAYS)})s ago\b", _weekdays_ago),
+    (r"\b(?P<word>this morning|this afternoon|this evening|tonight|last night|last evening)\b", _part_of_today),
+    (r"\bthe night before last\b", _night_before_last),
+    (rf"\b(?:(?P<week>last|this|next) week(?:'s)? (?:on )?|{_SHIFT} )?{_WEEKDAY}{_TAIL}", _weekday),
+    (rf"\b(?:the )?{_SHIFT} {_WHOLE}\b(?P<before> but one)?", _shifted_unit),
+    (r"\bthe (?P<unit>week|weekend|month|quarter|year) before last\b", _before_last),
+    (rf"\b{_NUMBER} {_UNIT} (?:ago|back|earlier|prior)\b", _ago),
+    (r"\bhalf a year ago\b", _half_ago),
+    (rf"\b(?:past|last|previous) {_NUMBER} {_UNIT}\b", _rolling),
+    (rf"\b{_MONTH} {_DAY}(?!:)(?:,? {_YEAR})?{_TAIL}", _month),
+    (rf"\b(?:the )?{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?{_TAIL}", _month),
+    (rf"\b(?:{_THIRD})?(?:{_SHIFT} )?{_MONTH}(?:,? (?:of )?{_YEAR}\b)?", _month),
+    (rf"\b{_THIRD}(?P<shift>last|this|next|the) month\b", _third_of_shifted_month),
+    (rf"\b{_THIRD}(?:(?P<shift>last|this|next|the) year|{_YEAR})\b", _edge_of_year),
+    (
+        rf"\bthe (?P<day>[12]\d|3[01]|[1-9])(?:st|nd|rd|th)\b(?! (?:floor|century|grade|birthday|time|"
+        rf"edition|place|anniversary|generation|street|avenue|day|one|amendment|hole|chapter|question|item|"
+        rf"step|draft|version)){_TAIL}"
+    , _day_of_month),
+    (rf"(?<![\d/.-])(?P<a>\d{{1,2}})/(?P<b>\d{{1,2}})(?:/(?P<year>(?:20)?\d\d))?(?![\d/%]){_TAIL}", _numeric),
+    (rf"(?<![\d/.-]){_YEAR}[-/.](?P<m>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?![\d]){_TAIL}", _iso),
+    (rf"(?<![\d/.-]){_YEAR}-(?P<m>0[1-9]|1[0-2])(?![\d-])", _iso_month),
+    (
+        rf"\b(?:{_SHIFT} year's )?(?:q(?P<q>[1-4])|(?:the )?(?P<ordinal>first|second|third|fourth|1st|2nd|"
+        rf"3rd|4th) quarter)(?:,? (?:of )?(?:{_YEAR}|(?:this|the) year))?\b"
+    , _quarter),
+    (
+        rf"\b(?:in|from|since|during|of|for|until|before|after|through|throughout|back in|between|and|to|"
+        rf"by) (?P<core>{_YEAR})\b(?![-/])"
+    , _year),
+    (rf"\b{_YEAR}'s\b", _year),
+    (rf"\b{_SHIFT} (?P<season>spring|summer|fall|autumn|winter)(?P<year>)\b", _season),
+    (rf"\b(?P<shift>)(?P<season>spring|summer|fall|autumn|winter) (?:of )?{_YEAR}\b", _season),
+    (rf"\b(?:{_SHIFT} )?(?P<name>{_names(ENGLISH_NAMES)})(?!\w)(?:,? (?:of )?{_YEAR})?", _holiday),
 )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _compiled() -> tuple[tuple[re.Pattern[str], Rule], ...]:
+    return tuple((re.compile(pattern), rule) for pattern, rule in _RULES)
 
 
 def english_periods(text: str, calendar: LocalCalendar) -> Iterator[Period]:
     """All expressions found, overlapping ones too; senses are not looked at. `text` is folded."""
-    for pattern, rule in _RULES:
+    for pattern, rule in _compiled():
         for match in pattern.finditer(text):
             found = within_calendar(rule, match, calendar)
             if found is not None:
