@@ -644,11 +644,11 @@ class Services:
 
     def _reprocess(self, scope: Scope, operation: Operation) -> Operation:
         """By the present taxonomy, or by the present catalogue."""
-        from engram.lifecycle.reprocess import TAXONOMY
-        from engram.lifecycle.wiring import reprocess_of
+        from engram.lifecycle.redistilling import TAXONOMY
+        from engram.lifecycle.wiring import redistillation_of
 
         if operation.arguments.get("what") == TAXONOMY:
-            return reprocess_of(self, self._distil_stage).run(scope, operation)
+            return redistillation_of(self, self._distil_stage).run(scope, operation)
         return self._reevaluation.run(scope, operation)
 
     @part

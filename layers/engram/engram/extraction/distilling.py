@@ -18,7 +18,7 @@ from engram.domain.errors import ConditionFailed, Throttled
 from engram.domain.ids import derived_id
 from engram.domain.models import Message, MessageRef, Operation, OperationStatus
 from engram.domain.scope import Scope
-from engram.domain.table import Delete, Item
+from engram.domain.table import Delete, Item, Key
 from engram.extraction.accept import accept
 from engram.extraction.batches import cut, relevant_slots
 from engram.extraction.indexing import embedded
@@ -32,7 +32,7 @@ from engram.store import keys
 from engram.store.commits import Commits, ProfileCommit
 from engram.store.items import encode
 from engram.store.operations import Operations
-from engram.store.reader import Reader
+from engram.store.reader import Profile, Reader
 
 _ATTEMPTS = 10
 TAKEN = "taken_buffers"
@@ -158,22 +158,8 @@ class DistilStage:
                 taxonomy=rules.taxonomy,
             )
             changed = self._advanced(operation, number, merged, len(accepted.dropped), now, last=last)
-            commit = ProfileCommit(
-                expected=profile.user,
-                tombstones=profile.tombstones,
-                slots=merged.slot_puts,
-                events=(merged.event,) if merged.event else (),
-                gists=merged.gists,
-                memories=merged.item_puts,
-                closed_memories=merged.closed_items,
-                deleted=(
-                    *(keys.slot(scope, one) for one in merged.slot_deletes),
-                    *(keys.memory(scope, one) for one in merged.item_deletes),
-                ),
-                operation=changed,
-                done_buffers=tuple(operation.arguments[TAKEN]) if last else (),
-                other=(Delete(draft),),
-            )
+            taken = tuple(operation.arguments[TAKEN]) if last else ()
+            commit = _commit(scope, profile, merged, changed, done_buffers=taken, draft=draft)
             try:
                 self._commits.profile(scope, commit)
             except ConditionFailed:
@@ -306,3 +292,26 @@ def _changes(before: dict[str, Any], merged: MergeResult) -> dict[str, Any]:
         "memories": list(dict.fromkeys([*before.get("memories", ()), *(one.id for one in merged.item_puts)])),
         "ended": {**before.get("ended", {}), **ended},
     }
+
+
+def _commit(
+    scope: Scope, read: Profile, merged: MergeResult, operation: Operation, *, done_buffers: tuple[str, ...], draft: Key
+) -> ProfileCommit:
+    """What one part changes, on the condition that the profile is still the one that was read."""
+    assert read.user is not None
+    return ProfileCommit(
+        expected=read.user,
+        tombstones=read.tombstones,
+        slots=merged.slot_puts,
+        events=(merged.event,) if merged.event else (),
+        gists=merged.gists,
+        memories=merged.item_puts,
+        closed_memories=merged.closed_items,
+        deleted=(
+            *(keys.slot(scope, one) for one in merged.slot_deletes),
+            *(keys.memory(scope, one) for one in merged.item_deletes),
+        ),
+        operation=operation,
+        done_buffers=done_buffers,
+        other=(Delete(draft),),
+    )

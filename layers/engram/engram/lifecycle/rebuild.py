@@ -13,7 +13,8 @@ from typing import Any
 from engram.domain.clock import Clock, Stopwatch
 from engram.domain.documents import Document
 from engram.domain.errors import NotFound
-from engram.domain.models import Message, Operation, OperationStatus
+from engram.domain.ids import derived_id
+from engram.domain.models import Message, Operation, OperationKind, OperationStatus
 from engram.domain.scope import Scope
 from engram.extraction.indexing import embedded
 from engram.extraction.projection import Projector
@@ -22,6 +23,7 @@ from engram.lifecycle.everybody import Everybody
 from engram.ports import Embedder, Table
 from engram.recall.indexing import document_of_gist, document_of_memory, documents_of_messages
 from engram.store import keys
+from engram.store.lagging import LaggingSearch
 from engram.store.operations import Operations
 from engram.store.reader import Reader
 
@@ -44,6 +46,7 @@ class Rebuild:
         everybody: Everybody,
         send: Callable[[Scope, str], None],
         projector: Projector,
+        lagging: LaggingSearch,
         embedder: Callable[[], Embedder | None],
         clock: Clock,
         delivery_ms: float = DELIVERY_MS,
@@ -54,6 +57,7 @@ class Rebuild:
         self._everybody = everybody
         self._send = send
         self._projector = projector
+        self._lagging = lagging
         self._embedder = embedder
         self._clock = clock
         self._delivery_ms = delivery_ms
@@ -78,17 +82,21 @@ class Rebuild:
         if "pruned" not in operation.arguments:
             pruned = self._prune(scope)
             operation = self._note(scope, operation, {"pruned": pruned}, {"documents": 0, "pruned": pruned})
+        complete = bool(operation.arguments.get("complete", True))
         for messages in self._batches(scope, after):
-            self._write(scope, self._documents(scope, messages))
+            complete &= self._write(scope, self._documents(scope, messages))
             count += len(messages)
             after = keys.message(scope, messages[-1].ref).sk
             if enough():
                 result = {"documents": count, "pruned": operation.arguments["pruned"]}
-                return self._note(scope, operation, {"after": after, "documents": count}, result)
+                held = {"after": after, "documents": count, "complete": complete}
+                return self._note(scope, operation, held, result)
         derived = [document_of_gist(one) for one in self._reader.gists(scope)]
         derived += [document_of_memory(one) for one in self._reader.memory_items(scope)]
         for start in range(0, len(derived), BATCH):
-            self._write(scope, derived[start : start + BATCH])
+            complete &= self._write(scope, derived[start : start + BATCH])
+        if complete:
+            self._projector.caught_up(scope)
         self._projector.refresh_profile(scope)
         result = {"documents": count + len(derived), "pruned": operation.arguments["pruned"]}
         return self._end(scope, operation, result)
@@ -130,8 +138,24 @@ class Rebuild:
             )
         return documents
 
-    def _write(self, scope: Scope, documents: Sequence[Document]) -> None:
-        self._projector.replace(scope, embedded(documents, self._embedder()))
+    def _write(self, scope: Scope, documents: Sequence[Document]) -> bool:
+        """Whether all of them have their vectors: the encoder may not answer."""
+        documents = embedded(documents, self._embedder())
+        self._projector.replace(scope, documents)
+        return self._projector.complete(documents)
+
+    def repair(self, limit: int = 100) -> int:
+        """Begins to rebuild users whose search documents are not complete; returns how many. Raises Unavailable."""
+        begun = 0
+        for scope, attempt in self._lagging.due(limit):
+            try:
+                self._everybody.begin(scope, OperationKind.REINDEX, request_id=derived_id("lagging", attempt))
+            except NotFound:
+                self._lagging.clear(scope)
+                continue
+            self._lagging.postpone(scope)
+            begun += 1
+        return begun
 
     # Its state --------------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ class Sweep:
     """Finds work that nobody is doing.
 
     Args:
-        repair: writes hot profiles that the cache did not take; answers how many.
+        repair: brings projections up to date that did not take what was written; answers how many users.
     """
 
     def __init__(

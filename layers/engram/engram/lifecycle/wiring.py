@@ -14,8 +14,8 @@ from engram.lifecycle.imports import ImportService
 from engram.lifecycle.memories import MemoryService
 from engram.lifecycle.purge import Purge
 from engram.lifecycle.rebuild import Rebuild
+from engram.lifecycle.redistilling import Redistillation
 from engram.lifecycle.remains import Remains
-from engram.lifecycle.reprocess import Reprocess
 from engram.lifecycle.restoring import Restoring
 from engram.lifecycle.withdrawal import Parts, Withdrawal
 from engram.store.children import Children
@@ -115,6 +115,7 @@ def rebuild_of(services: Services) -> Rebuild:
         everybody=services.everybody,
         send=services.ingestion.send,
         projector=services.projector,
+        lagging=services.lagging,
         embedder=lambda: services.embedder,
         clock=services.clock,
     )
@@ -131,10 +132,10 @@ def everybody_of(services: Services) -> Everybody:
     )
 
 
-def reprocess_of(services: Services, distil: DistilStage) -> Reprocess:
+def redistillation_of(services: Services, distil: DistilStage) -> Redistillation:
     from engram.text.tokens import count_tokens
 
-    return Reprocess(
+    return Redistillation(
         table=services.table,
         reader=services.reader,
         commits=services.commits,

@@ -43,7 +43,7 @@ class _Derived:
     documents: tuple[str, ...]
 
 
-class Reprocess:
+class Redistillation:
     """Works on REPROCESS operations of the taxonomy."""
 
     def __init__(
