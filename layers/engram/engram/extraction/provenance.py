@@ -22,7 +22,7 @@ _ROLE_LABEL = re.compile(
 )
 _CHAT_MARKUP = re.compile(
     r"<\|[a-z_]+\|>|\[/?INST\]|<<SYS>>|</?(?:system|assistant|instructions?|developer|memory|memories|tool)\b[^>\n]*>"
-    r"|^#{2,}\s*(?:system|instructions?|assistant)\b",
+    r"|^#{2,6}[ \t]{0,20}(?:system|instructions?|assistant)\b",
     _FLAGS,
 )
 _OVERRIDE = re.compile(
@@ -38,17 +38,17 @@ _OVERRIDE = re.compile(
     _FLAGS,
 )
 _MAIL_HEADER = re.compile(
-    r"^[>\s]*(?:From|To|Cc|Bcc|Subject|Sent|Date|Reply-To|发件人|收件人|抄送|主题|发送时间|日期|寄件者|收件者|主旨)\s*[:：].*$",
+    r"^[> \t]{0,20}(?:From|To|Cc|Bcc|Subject|Sent|Date|Reply-To|发件人|收件人|抄送|主题|发送时间|日期|寄件者|收件者|主旨)\s*[:：].*$",
     _FLAGS,
 )
 _FORWARDED = re.compile(
-    r"^[-\s>_*]*(?:original message|forwarded message|begin forwarded message|转发(?:的)?(?:邮件|消息)|原始邮件|以下为?转发)"
-    r"[-\s_*:：]*|^On .{4,60} wrote:\s*$|^.{1,30}于.{4,40}写道[:：]",
+    r"^[-> \t_*]{0,40}(?:original message|forwarded message|begin forwarded message|转发(?:的)?(?:邮件|消息)|原始邮件|以下为?转发)"
+    r"[- \t_*:：]{0,60}|^On .{4,60} wrote:[ \t]{0,20}$|^.{1,30}于.{4,40}写道[:：]",
     _FLAGS,
 )
 _SALUTATION = re.compile(
-    r"^\s*(?:Dear|Hello|Hi|Attention)\s+(?!I\b)[^\n,!:]{2,40}[,:]\s*$|^\s*(?:尊敬的|亲爱的)[^\n]{1,24}[:：，,]?\s*$"
-    r"|^\s*Dear\s+[A-Z][^\n,!:]{1,40}[,:]|^\s*尊敬的[^\n，,：:]{1,20}[:：，,]",
+    r"^[ \t]{0,20}(?:Dear|Hello|Hi|Attention)\s+(?!I\b)[^\n,!:]{2,40}[,:][ \t]{0,20}$|^[ \t]{0,20}(?:尊敬的|亲爱的)[^\n]{1,24}[:：，,]?[ \t]{0,20}$"
+    r"|^[ \t]{0,20}Dear\s+[A-Z][^\n,!:]{1,40}[,:]|^[ \t]{0,20}尊敬的[^\n，,：:]{1,20}[:：，,]",
     _FLAGS,
 )
 _HANDED_OVER = re.compile(
@@ -69,13 +69,15 @@ _REPORTED = re.compile(
     _FLAGS,
 )
 _PASTED_BELOW = re.compile(
-    r"^[^\n]{0,12}(?:下面|以下|下文|这)(?:就)?(?:是|为)[^\n]{0,30}(?:介绍|内容|邮件|信|文章|简历|聊天记录|对话|原文|稿|消息|简介|资料)[。：:]?\s*\n"
+    r"^[^\n]{0,12}(?:下面|以下|下文|这)(?:就)?(?:是|为)[^\n]{0,30}(?:介绍|内容|邮件|信|文章|简历|聊天记录|对话|原文|稿|消息|简介|资料)[。：:]?[ \t]{0,20}\n"
     r"|^[^\n]{0,30}\b(?:here(?:'s| is)|below is|this is|following is|see)\b[^\n]{0,40}\b(?:bio|e?-?mail|letter|intro(?:duction)?|text|message|resume|résumé|cv|essay|article|chat|transcript|profile|post)\b[^\n]{0,20}\n",
     _FLAGS,
 )
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_QUOTED_LINE = re.compile(r"^[ \t]*(?:>|&gt;).*$", re.MULTILINE)
-_DATA_LINE = re.compile(r"^[ \t]*(?:[{}\[\]|<].*|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|(?:Traceback|at) .*)$", re.MULTILINE)
+_QUOTED_LINE = re.compile(r"^[ \t]{0,40}(?:>|&gt;).*$", re.MULTILINE)
+_DATA_LINE = re.compile(
+    r"^[ \t]{0,40}(?:[{}\[\]|<].*|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|(?:Traceback|at) .*)$", re.MULTILINE
+)
 _QUOTATION = re.compile(r"“([^”]{1,4000})”|「([^」]{1,4000})」|『([^』]{1,4000})』|\"([^\"]{1,4000})\"", re.DOTALL)
 _SENTENCE_IN_QUOTES = re.compile(r"\b(?:I|I'm|my|we|you|is|are|was)\b|我|你|[.!?。！？]", re.IGNORECASE)
 

@@ -7,6 +7,7 @@ reports and words that are not the author's own are sorted out here, once, for e
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import ModuleType
 
@@ -78,6 +79,19 @@ def sentences_of(text: str) -> list[tuple[int, int]]:
     if text[start:].strip():
         spans.append((start, len(text)))
     return spans
+
+
+def by_sentence(sentences: list[tuple[int, int]], clauses: list[Clause]) -> Iterator[tuple[int, list[Clause]]]:
+    """(end of the sentence, its clauses) for each sentence that has any; both in order."""
+    position = 0
+    for start, end in sentences:
+        inside = []
+        while position < len(clauses) and clauses[position].end <= end:
+            if clauses[position].start >= start:
+                inside.append(clauses[position])
+            position += 1
+        if inside:
+            yield end, inside
 
 
 def language_of(text: str) -> str:

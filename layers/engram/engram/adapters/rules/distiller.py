@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from engram.adapters.rules import chinese, english
 from engram.adapters.rules.changes import ChangeWriter
-from engram.adapters.rules.clauses import Clause, clauses_of, sentences_of
+from engram.adapters.rules.clauses import Clause, by_sentence, clauses_of, sentences_of
 from engram.adapters.rules.grammar import Grammar, read
 from engram.adapters.rules.happenings import gists, plans
 from engram.adapters.rules.others import items_about_others
@@ -84,10 +84,7 @@ class _Batch:
 
 def _wishes(clauses: list[Clause], text: str) -> list[Statement]:
     found = []
-    for start, end in sentences_of(text):
-        inside = [clause for clause in clauses if start <= clause.start and clause.end <= end]
-        if not inside:
-            continue
+    for end, inside in by_sentence(sentences_of(text), clauses):
         left, right = inside[0].start, inside[-1].end
         found += [
             Statement(wish.kind, wish.value, wish.content, left, right)

@@ -25,10 +25,10 @@ _VERB = (
 )
 _SUBJECT = r"i|i'm|i've|i'd|i'll|my|we|we're|we've|we'll|he|he's|she|she's|they|they're|it|it's|you|you're|your|our|his|her|their|there|everyone|people|this|that|the|please|not"
 BREAK = re.compile(
-    rf"\s*(?:[;—–]+|(?<!name)(?<!hobbies)(?<!allergies)(?<!email)(?<!birthday)(?<!phone):+)\s*|\s+-+\s+"
-    rf"|\s*,\s*(?:and |but |so |yet |or )?\s*(?=(?:{_SUBJECT}|{_VERB}|living|working|studying|based|born|originally|allergic|actually|now|right|correct|isn't|aren't|don't|yeah|at|what|how|when|where|which|who|can|could|do|does|is|are|if|because|although|though|while|whereas|since|an?|married|vegan|vegetarian|\d{{1,3}}(?=,|$|\.| years| and))\b)"
-    rf"|\s+(?:and|but|so|because|although|though|while|whereas|yet)\s+(?=(?:{_SUBJECT}|{_VERB}|like|allergic|living|working|studying|based|born)\b)"
-    rf"|\s+(?=(?:if|because|although|though|whereas)\s)",
+    rf"\s{{0,4}}(?:[;—–]+|(?<!name)(?<!hobbies)(?<!allergies)(?<!email)(?<!birthday)(?<!phone):+)\s{{0,4}}|\s{{1,4}}-+\s{{1,4}}"
+    rf"|\s{{0,4}},\s{{0,4}}(?:and |but |so |yet |or )?\s{{0,4}}(?=(?:{_SUBJECT}|{_VERB}|living|working|studying|based|born|originally|allergic|actually|now|right|correct|isn't|aren't|don't|yeah|at|what|how|when|where|which|who|can|could|do|does|is|are|if|because|although|though|while|whereas|since|an?|married|vegan|vegetarian|\d{{1,3}}(?=,|$|\.| years| and))\b)"
+    rf"|\s{{1,4}}(?:and|but|so|because|although|though|while|whereas|yet)\s{{1,4}}(?=(?:{_SUBJECT}|{_VERB}|like|allergic|living|working|studying|based|born)\b)"
+    rf"|\s{{1,4}}(?=(?:if|because|although|though|whereas)\s)",
     _I,
 )
 LEAD_IN = re.compile(

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 
-from engram.adapters.rules.clauses import USER, Clause
+from engram.adapters.rules.clauses import USER, Clause, by_sentence
 from engram.adapters.rules.dates import When, when
 from engram.adapters.rules.requests import asks_again, is_request
 from engram.adapters.rules.statements import FactKind, Statement
@@ -83,13 +83,10 @@ def _dated(content: str, date: When) -> str:
     return f"{content}（{date.text}）" if _CJK.search(content) else f"{content} ({date.text})"
 
 
-def gists(
-    sentences: Sequence[tuple[int, int]], clauses: Sequence[Clause], message: Message, zone: tzinfo
-) -> list[GistDraft]:
+def gists(sentences: list[tuple[int, int]], clauses: list[Clause], message: Message, zone: tzinfo) -> list[GistDraft]:
     """One line per sentence that tells or asks something, in its own words."""
     found = []
-    for start, end in sentences:
-        inside = [clause for clause in clauses if start <= clause.start and clause.end <= end]
+    for _, inside in by_sentence(sentences, clauses):
         text = _own_text(inside, message)
         if not text or _POLITE.fullmatch(text):
             continue
