@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.bootstrap import Services
@@ -140,6 +140,7 @@ class TestNamesThatAreSyntax:
         with pytest.raises(InvalidInput):
             catalogue.put_entity("acme", entity_of(row, BY))
 
+    @settings(deadline=None, max_examples=40)
     @given(st.text(max_size=MAX_NAME_CHARACTERS), st.text(max_size=130))
     def test_any_name_and_id_are_kept_or_refused_in_our_words(self, tmp_path_factory, name, identifier):
         services = Services(Settings(data_dir=str(tmp_path_factory.getbasetemp() / "any"), embedder="none"))

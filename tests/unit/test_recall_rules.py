@@ -4,12 +4,15 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.domain.models import Conversation, MentionStatus, Message, MessageRef, Role
+from engram.recall import verification
 from engram.recall.carrying import carried_over
 from engram.recall.conditions import Tier, conditions_of, tier_of
+from engram.recall.leaning import leaning_on_conversations
+from engram.recall.searching import Found
 from engram.recall.selection import by_conditions, by_relevance, choose, decided, means_one
 from engram.recall.timeline import Moment, current_conversation, eligible, recent, with_pending
 from engram.recall.within import coverage, scores_within, units_of
@@ -253,6 +256,30 @@ class TestFollowUps:
         assert self.carry("and the time before?").search_text == ""
 
 
+class TestAWholeMessageGoesOnFromConversations:
+    def order(self, cosines, *conversations, **asked_for):
+        hits = [verification.Candidate(MessageRef(one.conversation_id, 0), 0.5) for one in conversations]
+        by_id = {f"m:{name}:{seq}": value for name, found in cosines.items() for seq, value in enumerate(found)}
+        found = Found((), by_id)
+        conditions = conditions_of(asked(**asked_for), fold)
+        leaning = leaning_on_conversations(hits, found, conversations, conditions)
+        assert all(0 <= one.score <= 1 for one in leaning)
+        return [one.ref.conversation_id for one in leaning]
+
+    a, b = talk("a", "01-01 10:00"), talk("b", "06-01 10:00")
+
+    def test_in_which_several_turns_are_near(self):
+        assert self.order({"a": [0.6, 0.6, 0.6], "b": [0.62, 0.1, 0.1]}, self.a, self.b) == ["a", "b"]
+
+    def test_that_are_newer_where_they_are_as_near(self):
+        assert self.order({"a": [0.5], "b": [0.5]}, self.a, self.b) == ["b", "a"]
+        assert self.order({}, self.a, self.b) == ["b", "a"]
+
+    def test_that_share_what_is_named(self):
+        shared = talk("a", "05-31 10:00", entities=["city:1"])
+        assert self.order({"a": [0.5], "b": [0.5]}, shared, self.b, entities=[HANGZHOU])[0] == "a"
+
+
 class TestOrderWithinAConversation:
     def messages(self, *texts):
         roles = (Role.USER, Role.ASSISTANT)
@@ -272,6 +299,7 @@ class TestOrderWithinAConversation:
         texts = ("a plan please", "Day one: lake.", "where to eat noodles", "Try the noodle shop by the bridge.")
         assert self.order("noodle shop", *texts)[:2] == [3, 2]
 
+    @settings(deadline=None)
     @given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=6))
     def test_any_text_gets_a_score_between_nothing_and_one(self, query, texts):
         scores = scores_within(self.messages(*texts), query, fold=fold, priors={MessageRef("a", 0): 0.5})

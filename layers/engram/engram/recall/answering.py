@@ -15,6 +15,7 @@ from engram.domain.scope import Scope
 from engram.recall.conditions import Conditions, Fold, Tier, TypeOf
 from engram.recall.features import QueryFeatures, features_of
 from engram.recall.fusion import Ranked
+from engram.recall.leaning import leaning_on_conversations
 from engram.recall.nearness import SENTENCE, Nearness, content_words
 from engram.recall.searching import Found, Searcher, Trace
 from engram.recall.selection import (
@@ -132,7 +133,8 @@ class Answering:
         """Every conversation is meant and the ranking decides; ids do only where no words match."""
         where = DocumentFilter(kinds=(DocumentKind.MESSAGE,))
         features = replace(features_of(question.resolution), sentence=question.resolution.query)
-        ranked = self._ranked(question, features, where).ranked
+        searched = self._ranked(question, features, where)
+        ranked = searched.ranked
         # Of a whole page no message holds a large share, so the share that a question is judged by says little.
         floor = self._searcher.floor * (IN_RANGE if is_long(question.conditions) else 1.0)
         fresh = _fresh(question, question.resolution.search_text, where)
@@ -140,7 +142,10 @@ class Answering:
         if max(relevance.values(), default=0.0) >= floor:
             text = frozenset(ref.conversation_id for ref, value in relevance.items() if value >= floor)
             scores = _scaled(ranked)
-            return Answer(_merged(ranked, scores, fresh), scores={**scores, **fresh}, text=text)
+            candidates = _merged(ranked, scores, fresh)
+            if is_long(question.conditions):
+                candidates = leaning_on_conversations(candidates, searched, _others(question), question.conditions)
+            return Answer(candidates, scores={**scores, **fresh}, text=text)
         if found.tier is Tier.FULL:
             return self._of(question, Selection(tuple(reversed(found.conversations))), _scaled(ranked))
         return Answer()
@@ -243,6 +248,12 @@ def _ranks(resolution: Resolution, conditions: Conditions, found: Meeting) -> bo
         return not means_one(resolution)
     said = temporal.axis == "message" and resolution.source_type is SourceType.CONVERSATION
     return temporal.intent is TemporalIntent.TIME_RANGE and not said
+
+
+def _others(question: Question) -> list[Conversation]:
+    """All conversations but the one in which this is said, oldest first by their end."""
+    others = (one for one in question.conversations if one.conversation_id != question.moment.current_id)
+    return sorted(others, key=lambda one: one.ended_at)
 
 
 def _rambles(resolution: Resolution, conditions: Conditions, found: Meeting) -> bool:

@@ -1,0 +1,66 @@
+"""What a whole message, rather than a question, goes on from: conversations as a whole, not single turns.
+
+Nobody asks in it; it continues something. So the conversation counts in which several turns are near, that shares what
+it names, and that is newer: one of those that are going on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from engram.domain.models import Conversation
+from engram.recall.conditions import Conditions
+from engram.recall.searching import Found
+from engram.recall.verification import Candidate
+
+NEAR_TURNS = 3
+"""Nearest turns of a conversation whose mean says how near it is."""
+
+HALVES_IN = 20
+"""Conversations after which being new counts half."""
+
+NEARNESS, SHARED, NEWNESS = 1.0, 0.3, 0.6
+"""Weights beside a turn's own score of at most 1, chosen on the two personas of RealMem."""
+
+
+def leaning_on_conversations(
+    candidates: Sequence[Candidate], searched: Found, conversations: Sequence[Conversation], conditions: Conditions
+) -> tuple[Candidate, ...]:
+    """`candidates` with what their conversations add, best first; scores in 0..1.
+
+    Args:
+        conversations: oldest first.
+    """
+    near = _nearness(searched)
+    wanted = frozenset(identifier for one in (*conditions.entities, *conditions.topics) for identifier in one.ids)
+    prior: dict[str, float] = {}
+    for age, one in enumerate(reversed(conversations)):
+        held = wanted.intersection((*one.entity_ids, *one.topic_ids))
+        shared = len(held) / len(wanted) if wanted else 0.0
+        prior[one.conversation_id] = (
+            NEARNESS * near.get(one.conversation_id, 0.0) + SHARED * shared + NEWNESS * 0.5 ** (age / HALVES_IN)
+        )
+    best = max((one.score for one in candidates), default=0.0) or 1.0
+    most = 1.0 + NEARNESS + SHARED + NEWNESS
+    scored = [
+        replace(one, score=round((one.score / best + prior.get(one.ref.conversation_id, 0.0)) / most, 6))
+        for one in candidates
+    ]
+    return tuple(sorted(scored, key=lambda one: -one.score))
+
+
+def _nearness(searched: Found) -> Mapping[str, float]:
+    """Mean cosine of the nearest turns of each conversation, scaled to 0..1 over those found."""
+    cosines: dict[str, list[float]] = {}
+    for doc_id, cosine in searched.cosines.items():
+        cosines.setdefault(doc_id.partition(":")[2].rpartition(":")[0], []).append(cosine)
+    if not cosines:
+        return {}
+    least = min(searched.cosines.values())
+    means = {
+        identifier: sum((sorted(found, reverse=True) + [least] * NEAR_TURNS)[:NEAR_TURNS]) / NEAR_TURNS
+        for identifier, found in cosines.items()
+    }
+    low, high = least, max(means.values())
+    return {identifier: (mean - low) / (high - low) if high > low else 1.0 for identifier, mean in means.items()}
