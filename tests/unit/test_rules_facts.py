@@ -3,6 +3,8 @@
 # ruff: noqa: E501  (tables of sentences)
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from engram.adapters.rules import RulesDistiller
@@ -256,3 +258,33 @@ def test_a_reversal_drops_what_was_there_before_it_adds_the_new() -> None:
 def test_a_long_document_is_read_in_bounded_time() -> None:
     found = RulesDistiller().distil(batch("I live in Oslo. 我住在东京，" * 5_000))
     assert len(found.slots) <= 4
+
+
+RUNS = [
+    "\n",
+    " ",
+    "\n ",
+    "> ",
+    '"',
+    "“a",
+    "email",
+    "```",
+    "{",
+    "Dear ",
+    "a,",
+    "-",
+    "#",
+    "!",
+    "1. ",
+    "well ",
+    "其实",
+    "我真的",
+    "i really ",
+]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_no_run_of_anything_keeps_the_reader_busy(run: str) -> None:
+    started = time.process_time()
+    distilled(run * (8_000 // len(run)))
+    assert time.process_time() - started < 5
