@@ -286,3 +286,15 @@ def test_calibration_is_refitted_from_examples() -> None:
     a, b, c = fit(examples)
     refitted = type(LOCAL_CALIBRATION)("e", "v", a, b, c)
     assert refitted.probability(0.9, 0.3) > 0.9 > 0.1 > refitted.probability(0.5, 0.48)
+
+
+def test_all_words_of_a_topic_in_any_order_mean_it_and_some_of_them_do_not() -> None:
+    catalogue = Catalogue(
+        topics=[
+            TopicDefinition("OBSERVING", {"en": "comet observing"}),
+            TopicDefinition("CHESS", {"en": "chess clubs"}),
+        ]
+    )
+    resolver = Resolver(catalogue)
+    assert resolver.resolve("when I observed that comet", NOW).topics[0].found_by == "keyword"
+    assert resolver.resolve("when I observed that bird", NOW).topic_ids == ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from engram.domain.errors import EngramError
 from engram.domain.models import MentionStatus, Message
@@ -30,7 +31,7 @@ from engram.resolve.sense import Spelling, Surroundings, needs_evidence
 from engram.resolve.similarity import LOCAL_CALIBRATION, Calibration, TopicSimilarity
 from engram.resolve.subjects import Read, subjects_of
 from engram.resolve.temporal import temporal_of
-from engram.resolve.topics import Similar, TopicText, by_cue, by_head, by_meaning, by_name, by_slip
+from engram.resolve.topics import Similar, TopicText, by_cue, by_head, by_keyword, by_meaning, by_name, by_slip
 from engram.text.language import language_of
 from engram.text.normalise import normalise
 
@@ -61,6 +62,14 @@ class Resolver:
         self._similar: Similar | None = (
             TopicSimilarity(catalogue, embedder, calibration=calibration) if embedder is not None else None
         )
+
+    def warm(self) -> None:
+        """Compiles what the first query would otherwise wait for; for servers, at start."""
+        now = datetime.now(UTC)
+        for text in ("上次聊的攻略", "what did we say before about it"):
+            self.resolve(text, ResolveContext(now))
+        if self._similar is not None:
+            self._similar("nothing in particular", frozenset())
 
     def resolve(self, query: str, context: ResolveContext) -> Resolution:
         """What a query refers to. Total: any text is accepted, and none makes it raise."""
@@ -111,7 +120,7 @@ class Resolver:
     ) -> list[Mention]:
         """The ladder of topics: the first step that finds anything ends it, except that cues may settle a head."""
         text.trace.clear()
-        for step in (by_name, by_cue, by_slip, by_head):
+        for step in (by_name, by_cue, by_slip, by_keyword, by_head):
             found = step(text)
             if found:
                 return found

@@ -1,4 +1,4 @@
-"""The topic ladder: names, cues, slips, ambiguous heads, nearness of meaning, and a model that may only choose.
+"""The topic ladder: names, cues, slips, keywords, heads, nearness of meaning, and a model that may only choose.
 
 It stops at the first step that is certain. Each step says in the trace what it accepted or why it passed on.
 """
@@ -15,6 +15,7 @@ from engram.resolve.aliases import Squeezed
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.resolve.decision import decide, decimal_score, ranked
 from engram.resolve.expressions import CueIndex, CueText, weight
+from engram.resolve.keywords import keyword_index
 from engram.resolve.models import Candidate, Mention
 from engram.resolve.slips import slips
 from engram.text.normalise import NormalisedText
@@ -169,6 +170,23 @@ def _yields(catalogue: Catalogue, topic_id: str, spoken: Mapping[str, set[Span]]
     """Whether a topic that this one yields to has words of its own in the text."""
     others = catalogue.topics[topic_id].rules.yields_to
     return any(spoken.get(other, set()) - spoken[topic_id] for other in others)
+
+
+def by_keyword(text: TopicText) -> list[Mention]:
+    """All words of one topic's name, in any order and with any endings."""
+    found = {
+        topic_id: (score, spans)
+        for topic_id, (score, spans) in keyword_index(text.catalogue).find(text.cues).items()
+        if not any(_overlaps(span, text.never.get(topic_id, ())) for span in spans)
+    }
+    order = sorted(found, key=lambda topic_id: (-found[topic_id][0], topic_id))
+    if not order or (len(order) > 1 and found[order[0]][0] < _CUE_LEAD * found[order[1]][0]):
+        text.trace.append("topic keywords: passed, " + ("two names as well covered" if order else "no name all there"))
+        return []
+    text.trace.append("topic keywords: accepted, all words of one name")
+    spans = found[order[0]][1]
+    best = text.candidate(order[0], 0.92)
+    return [text.mention((spans[0][0], spans[-1][1]), "keyword", [best], best)]
 
 
 def by_head(text: TopicText) -> list[Mention]:
