@@ -29,8 +29,8 @@ from tests.built.runtime import LAYER, BuiltFunction, runtime_client
 from tests.services import emulator_missing
 
 PSEUDO = {"AWS::Region": "us-east-1", "AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com"}
-INIT_BUDGET_MS = 1_500.0
-"""Wide, since the machine is shared; bench/context_init.py measures INIT properly."""
+INIT_LIMIT_MS = 10_000.0
+"""Lambda ends an INIT after ten seconds. What it takes on a quiet machine is for bench/context_init.py to say."""
 
 
 class GatewayClient(Client):
@@ -148,9 +148,10 @@ def test_no_log_holds_what_was_said(deployed, played):
         assert "断桥残雪" not in function.log
 
 
-def test_every_function_starts_within_its_budget(deployed, played, capsys):
+def test_every_function_starts_before_lambda_gives_up(deployed, client, played, capsys):
+    assert client.call("GET", "/v1/usage").status == 200
     times = {name: function.init_ms for name, function in deployed.functions.items()}
     with capsys.disabled():
         shown = ", ".join(f"{name.removesuffix('Function')} {ms:.0f} ms" for name, ms in times.items())
         sys.stdout.write(f"\nINIT {shown}")
-    assert max(times.values()) < INIT_BUDGET_MS
+    assert max(times.values()) < INIT_LIMIT_MS
