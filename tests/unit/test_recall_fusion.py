@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.domain.documents import Document, DocumentKind, Hit, SearchResult
@@ -164,6 +164,7 @@ def test_relevance_does_not_depend_on_what_else_was_found() -> None:
     assert {one.document.doc_id: one.relevance for one in both}["m:c:0"] == alone[0].relevance
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 30), st.floats(0.01, 20), st.floats(-1, 1)), max_size=25, unique_by=lambda t: t[0]
@@ -256,3 +257,10 @@ def test_only_a_named_period_is_a_period() -> None:
     named = features_of(resolved(TemporalIntent.TIME_RANGE, start=START))
     assert (named.start, named.end, named.text) == (START, None, "settle camping")
     assert features_of(resolved(TemporalIntent.LATEST, start=START)).start is None
+
+
+def test_a_day_mentioned_in_passing_in_a_page_is_not_the_day_asked_about() -> None:
+    short = resolved(TemporalIntent.TIME_RANGE, start=START)
+    assert features_of(short).start == START
+    assert features_of(replace(short, query="On Monday I was so tired that I slept. " * 10)).start is None
+    assert features_of(replace(short, query="周一我太累了就睡着了。" * 10)).start is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram.text.analysis import MAX_TERM_CHARACTERS, MAX_TERMS, TERMS_OF_A_QUESTION, share_held, terms_of
@@ -44,6 +44,7 @@ def test_endless_texts_and_words_are_bounded() -> None:
     assert max(map(len, terms_of("x" * 5_000))) <= MAX_TERM_CHARACTERS
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec=None), max_size=200))
 def test_no_text_is_too_strange(text: str) -> None:
     terms = terms_of(text)
@@ -58,6 +59,7 @@ def test_the_share_of_a_question_is_plain_and_that_of_a_page_is_forgiving() -> N
     assert share_held(0, 0) == share_held(3, 0) == 0.0
 
 
+@settings(deadline=None)
 @given(st.integers(0, 300), st.integers(0, 300))
 def test_a_share_grows_with_what_is_held_and_stays_a_share(held: int, asked: int) -> None:
     held = min(held, asked)

@@ -19,6 +19,8 @@ REPORTED_LATE = timedelta(days=15)
 SAYS_ENOUGH_BYTES = 400
 """A turn of this length or more gets all of the weight for length. Bytes of UTF-8 weigh an ideograph as a syllable."""
 
+WORDS_OF_A_QUESTION = 30
+_WORDS = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _TAIL_CHARACTERS = 400
 _HEAD_CHARACTERS = 800
 _CJK = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
@@ -76,9 +78,9 @@ class QueryFeatures:
 
 
 def features_of(resolution: Resolution) -> QueryFeatures:
-    """Features of a resolved query."""
+    """Features of a resolved query. A day that a whole page mentions in passing is not the day it asks about."""
     temporal = resolution.temporal
-    named = temporal.intent is TemporalIntent.TIME_RANGE
+    named = temporal.intent is TemporalIntent.TIME_RANGE and not is_page(resolution.query)
     return QueryFeatures(
         text=resolution.search_text,
         asked=resolution.query,
@@ -86,6 +88,11 @@ def features_of(resolution: Resolution) -> QueryFeatures:
         start=temporal.start if named else None,
         end=temporal.end if named else None,
     )
+
+
+def is_page(text: str) -> bool:
+    """Whether a text is longer than a question: two ideographs count as one word."""
+    return len(_WORDS.findall(text)) + len(_CJK.findall(text)) / 2 > WORDS_OF_A_QUESTION
 
 
 def is_cjk(text: str) -> bool:
