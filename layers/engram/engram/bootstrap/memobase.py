@@ -20,10 +20,10 @@ from engram.memobase.waiting import Waiting
 from engram.text.tokens import count_tokens
 
 if TYPE_CHECKING:
-    from engram.bootstrap import Services
+    from engram.bootstrap.writing import Writing
 
 
-def memobase_of(parts: Services) -> Memobase:
+def memobase_of(parts: Writing) -> Memobase:
     """All of Memobase's calls on the parts of this process."""
     edits = Edits(reader=parts.reader, commits=parts.commits, hot=parts.hot_profiles)
     waiting = Waiting(table=parts.table, operations=parts.operations, clock=parts.clock)
@@ -50,7 +50,7 @@ def memobase_of(parts: Services) -> Memobase:
     )
 
 
-def _profiles(parts: Services, edits: Edits) -> MemobaseProfiles:
+def _profiles(parts: Writing, edits: Edits) -> MemobaseProfiles:
     return MemobaseProfiles(
         reader=parts.reader,
         edits=edits,
@@ -63,7 +63,7 @@ def _profiles(parts: Services, edits: Edits) -> MemobaseProfiles:
     )
 
 
-def _events(parts: Services, edits: Edits) -> MemobaseEvents:
+def _events(parts: Writing, edits: Edits) -> MemobaseEvents:
     return MemobaseEvents(
         reader=parts.reader,
         edits=edits,
@@ -77,7 +77,7 @@ def _events(parts: Services, edits: Edits) -> MemobaseEvents:
     )
 
 
-def _blobs(parts: Services, waiting: Waiting) -> MemobaseBlobs:
+def _blobs(parts: Writing, waiting: Waiting) -> MemobaseBlobs:
     return MemobaseBlobs(
         table=parts.table,
         blobs=parts.blobs,

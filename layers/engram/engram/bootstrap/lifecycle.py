@@ -1,4 +1,4 @@
-"""How the lifecycle's services are put together from those of `bootstrap`. No adapter is named here."""
+"""How the lifecycle's services are put together from the other parts. No adapter is named here."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from engram.lifecycle.withdrawal import Parts, Withdrawal
 from engram.store.children import Children
 
 if TYPE_CHECKING:
-    from engram.bootstrap import Services
+    from engram.bootstrap.writing import Writing
     from engram.extraction.distilling import DistilStage
 
 
-def deletion_of(services: Services) -> DeletionService:
+def deletion_of(services: Writing) -> DeletionService:
     return DeletionService(
         table=services.table,
         reader=services.reader,
@@ -37,7 +37,7 @@ def deletion_of(services: Services) -> DeletionService:
     )
 
 
-def purge_of(services: Services) -> Purge:
+def purge_of(services: Writing) -> Purge:
     from engram.text.tokens import count_tokens
 
     parts = Parts(
@@ -55,7 +55,7 @@ def purge_of(services: Services) -> Purge:
     return Purge(erasure=_erasure_of(services), withdrawal=Withdrawal(parts), send=services.ingestion.send)
 
 
-def census_of(services: Services) -> CensusTaker:
+def census_of(services: Writing) -> CensusTaker:
     cache = services.cache
     return CensusTaker(
         table=services.table,
@@ -65,7 +65,7 @@ def census_of(services: Services) -> CensusTaker:
     )
 
 
-def memories_of(services: Services) -> MemoryService:
+def memories_of(services: Writing) -> MemoryService:
     from engram.text.tokens import count_tokens
 
     return MemoryService(
@@ -78,11 +78,11 @@ def memories_of(services: Services) -> MemoryService:
     )
 
 
-def exports_of(services: Services) -> ExportService:
+def exports_of(services: Writing) -> ExportService:
     return ExportService(reader=services.reader)
 
 
-def imports_of(services: Services) -> ImportService:
+def imports_of(services: Writing) -> ImportService:
     from engram.api.import_lines import parse_line
     from engram.text.tokens import count_tokens
 
@@ -107,7 +107,7 @@ def imports_of(services: Services) -> ImportService:
     )
 
 
-def rebuild_of(services: Services) -> Rebuild:
+def rebuild_of(services: Writing) -> Rebuild:
     return Rebuild(
         table=services.table,
         reader=services.reader,
@@ -121,7 +121,7 @@ def rebuild_of(services: Services) -> Rebuild:
     )
 
 
-def everybody_of(services: Services) -> Everybody:
+def everybody_of(services: Writing) -> Everybody:
     return Everybody(
         table=services.table,
         reader=services.reader,
@@ -132,7 +132,7 @@ def everybody_of(services: Services) -> Everybody:
     )
 
 
-def redistillation_of(services: Services, distil: DistilStage) -> Redistillation:
+def redistillation_of(services: Writing, distil: DistilStage) -> Redistillation:
     from engram.text.tokens import count_tokens
 
     return Redistillation(
@@ -149,7 +149,7 @@ def redistillation_of(services: Services, distil: DistilStage) -> Redistillation
     )
 
 
-def _erasure_of(services: Services) -> Erasure:
+def _erasure_of(services: Writing) -> Erasure:
     return Erasure(
         table=services.table,
         blobs=services.blobs,
@@ -161,7 +161,7 @@ def _erasure_of(services: Services) -> Erasure:
     )
 
 
-def _remains_of(services: Services) -> Remains:
+def _remains_of(services: Writing) -> Remains:
     return Remains(
         table=services.table,
         blobs=services.blobs,
