@@ -134,7 +134,7 @@ def _start(folder: Folder, options: argparse.Namespace) -> tuple[LocalService, C
     from infra.local.service import LocalService
 
     stack = _stack(folder, options)
-    service = LocalService(folder, stack, parameters=_parameters(options, stack))
+    service = LocalService(folder, stack, parameters=_parameters(options))
     from engram.bootstrap import services
 
     known = credentials(folder, stack.name, services().api_keys)
@@ -158,7 +158,7 @@ def _stack_without_search(folder: Folder, options: argparse.Namespace) -> Stack:
     return EmulatedStack(folder)
 
 
-def _parameters(options: argparse.Namespace, stack: Stack) -> dict[str, str]:
+def _parameters(options: argparse.Namespace) -> dict[str, str]:
     """The template's parameters as this machine sets them."""
     return {"Stage": "local", "Search": "partition" if options.search == "partition" else "opensearch"}
 
