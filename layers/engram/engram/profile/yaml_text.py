@@ -64,7 +64,8 @@ def parse_yaml(text: str) -> Value | None:
 def _refuse_aliases(text: str) -> None:
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            raise YamlMistake("aliases are not taken", event.start_mark.line + 1)
+            mark = event.start_mark
+            raise YamlMistake("aliases are not taken", mark.line + 1 if mark is not None else 1)
 
 
 def _value(loader: yaml.SafeLoader, node: yaml.Node, depth: int) -> Value:
