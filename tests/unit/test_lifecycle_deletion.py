@@ -203,6 +203,15 @@ class TestAMessage:
         assert {one.message_id for one in slot.evidence} == {"m2"}
         assert traces(stack, "durian") == []
 
+    def test_said_again_in_a_later_batch_is_gone_when_both_are(self, stack):
+        stack.say("我住在金泽。", "I work at Contoso as an analyst.", ids=["m0", "m1"], session="a")
+        stack.say("I was born on 3 May 1990.", "I work at Contoso as an analyst.", ids=["m2", "m3"], session="b")
+        delete(stack, TargetKind.MESSAGE, "m1")
+        assert any("Contoso" in content for content in contents(stack))
+        delete(stack, TargetKind.MESSAGE, "m3")
+        assert traces(stack, "Contoso") == []
+        assert any("金泽" in content for content in contents(stack))
+
     def test_in_chinese_as_well(self, stack):
         stack.say("我对花生过敏。", "我住在东京。", ids=["m1", "m2"])
         delete(stack, TargetKind.MESSAGE, "m1")

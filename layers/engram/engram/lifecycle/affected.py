@@ -81,8 +81,8 @@ class Survey:
         """Reads each kind of derived row once, the target's messages, and the names of blobs."""
         messages = tuple(self._messages(scope, target))
         slots = self._touched(scope, keys.SLOTS, ProfileSlot, target, TargetKind.SLOT)
-        events = self._touched(scope, keys.EVENTS, Event, target, TargetKind.EVENT)
         gists = tuple(one for one in self._all(scope, keys.GISTS, Gist) if _touches_gist(target, one))
+        events = self._events(scope, target, {one.event_id for one in gists})
         memories = self._touched(scope, keys.MEMORIES, MemoryItem, target, TargetKind.MEMORY)
         versions = self._touched(scope, keys.CLOSED_MEMORIES, MemoryItem, target, TargetKind.MEMORY)
         return Affected(
@@ -134,6 +134,17 @@ class Survey:
             one
             for one in self._all(scope, prefix, kind)
             if target.is_row(row, one.id) or target.is_held_by(row, one.id) or cites(one.evidence, target)
+        )
+
+    def _events(self, scope: Scope, target: Target, of_gists: set[str]) -> tuple[Event, ...]:
+        """Those touched themselves, and those whose lines are: a line may be said again later, its event is not."""
+        return tuple(
+            one
+            for one in self._all(scope, keys.EVENTS, Event)
+            if target.is_row(TargetKind.EVENT, one.id)
+            or target.is_held_by(TargetKind.EVENT, one.id)
+            or one.id in of_gists
+            or cites(one.evidence, target)
         )
 
     def _messages(self, scope: Scope, target: Target) -> Iterator[Item]:

@@ -153,15 +153,16 @@ class Rewriter:
 
     def event(self, event: Event, rewritten: Mapping[str, Gist], gone: set[str]) -> Event | None:
         """The event told by the gists that are left: its own words were made from all of its messages."""
-        left = self._left(event.evidence)
+        present = [one for one in self.gists_of.get(event.id, ()) if one.id not in gone]
+        told = [rewritten.get(one.id, one) for one in present]
+        left = self._left(event.evidence) or tuple(dict.fromkeys(span for one in told for span in one.evidence))
         if self.target.is_row(TargetKind.EVENT, event.id) or not left:
             return None
         words = self._words(event.evidence)
         delta = tuple(self._delta(one, event) for one in event.delta)
-        present = [one for one in self.gists_of.get(event.id, ()) if one.id not in gone]
-        lines = [rewritten.get(one.id, one).content for one in present]
-        untouched = left == event.evidence or words.supports(event.summary)
-        summary = event.summary if untouched else " ".join(lines)
+        whole = len(told) == len(self.gists_of.get(event.id, ()))
+        untouched = whole and (left == event.evidence or words.supports(event.summary))
+        summary = event.summary if untouched else "; ".join(one.content for one in told)
         return replace(
             event,
             summary=summary,
