@@ -57,6 +57,13 @@ class ServerlessStub:
     def catch_up(self) -> None:
         self._found = {index: dict(rows) for index, rows in self._rows.items()}
 
+    def forget_all(self) -> None:
+        """As new."""
+        with self._lock:
+            for held in (self._indexes, self._aliases, self._rows, self._found):
+                held.clear()
+            self.requests.clear()
+
     def copies(self) -> list[Source]:
         return [row for rows in self._rows.values() for row in rows.values()]
 
@@ -196,6 +203,7 @@ class ServerlessStub:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = 65_536  # head and body leave in one piece
 
             def _serve(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

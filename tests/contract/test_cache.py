@@ -448,8 +448,10 @@ def test_a_key_that_lives_on_another_node_is_found_there(tmp_path: Path) -> None
     folders = [tmp_path / name for name in ("one", "two")]
     for folder in folders:
         folder.mkdir()
-    nodes = [clustered(folder).start() for folder in folders]
+    nodes = [clustered(folder) for folder in folders]
     try:
+        for node in nodes:
+            node.start()
         admin(nodes[0], "CLUSTER", "ADDSLOTSRANGE", 0, 8000)
         admin(nodes[1], "CLUSTER", "ADDSLOTSRANGE", 8001, 16383)
         admin(nodes[0], "CLUSTER", "MEET", "127.0.0.1", nodes[1].port, cluster_port(nodes[1]))

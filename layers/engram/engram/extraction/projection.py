@@ -6,12 +6,19 @@ them; a cache is a copy of the profile. Losing either costs time, never an answe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from engram.context.profiles import HotProfiles
 from engram.domain.documents import Document
+from engram.domain.errors import Unavailable
 from engram.domain.scope import Scope
+from engram.observability import log
 from engram.ports import SearchIndex
+from engram.store.lagging import LaggingSearch
+
+_SAYS_SOMETHING = re.compile(r"\w")
+"""An encoder gives no vector for a text with nothing in it."""
 
 
 class Projector:
@@ -21,20 +28,49 @@ class Projector:
         remote: whether an index outside the table has to be fed.
     """
 
-    def __init__(self, *, rows: SearchIndex, index: SearchIndex | None, hot: HotProfiles) -> None:
+    def __init__(
+        self,
+        *,
+        rows: SearchIndex,
+        index: SearchIndex | None,
+        hot: HotProfiles,
+        lagging: LaggingSearch,
+        embeds: bool,
+    ) -> None:
         self._rows = rows
         self._index = index
         self._hot = hot
+        self._lagging = lagging
+        self._embeds = embeds
         self.remote = index is not None
 
     def write_rows(self, scope: Scope, documents: Sequence[Document]) -> None:
-        """Raises Throttled or Unavailable."""
+        """Keeps the rows; a user with vectors missing is noted, to be rebuilt. Raises Throttled or Unavailable."""
         self._rows.upsert(scope, documents)
+        if not self.complete(documents):
+            self._lagging.note(scope)
+
+    def complete(self, documents: Sequence[Document]) -> bool:
+        """Whether every document has the vector that it should have."""
+        return not self._embeds or all(one.vector or not _SAYS_SOMETHING.search(one.text) for one in documents)
 
     def project(self, scope: Scope, documents: Sequence[Document]) -> None:
-        """Feeds the remote index, if there is one. Raises Throttled or Unavailable."""
-        if self._index is not None and documents:
+        """Feeds the remote index, if there is one. If it does not take them, the user is noted, to be rebuilt.
+
+        Raises:
+            Throttled, Unavailable: the table does not answer either.
+        """
+        if self._index is None or not documents:
+            return
+        try:
             self._index.upsert(scope, documents)
+        except Unavailable as error:
+            log("not projected", count=len(documents), code=error.code)
+            self._lagging.note(scope)
+
+    def caught_up(self, scope: Scope) -> None:
+        """Every document has been written anew, complete."""
+        self._lagging.clear(scope)
 
     def replace(self, scope: Scope, documents: Sequence[Document]) -> None:
         """Writes documents anew that keep their version: what they were derived from changed, not what they say."""

@@ -100,6 +100,11 @@ def flush_under_way(scope: Scope) -> Key:
     return Key(user_partition(scope), "FLUSHING")
 
 
+def lagging(scope: Scope) -> Key:
+    """Stands while the user's search documents are not complete."""
+    return Key(user_partition(scope), "LAGGING")
+
+
 def unprojected(scope: Scope) -> Key:
     """Marks a user whose hot profile the cache did not take."""
     return Key(user_partition(scope), "UNPROJECTED")
@@ -284,6 +289,14 @@ def users_of(business_id: str) -> str:
 
 def user_listing(scope: Scope) -> IndexKey:
     return IndexKey(users_of(scope.business_id), escape(scope.user_id))
+
+
+LAGGING = "LAGGING"
+"""Index partition of users whose search documents are to be rebuilt, by when."""
+
+
+def lagging_listing(scope: Scope, due: str) -> IndexKey:
+    return IndexKey(LAGGING, due + SEPARATOR + join(scope.business_id, scope.user_id))
 
 
 UNPROJECTED = "UNPROJECTED"
