@@ -20,6 +20,9 @@ NEAR_TURNS = 3
 HALVES_IN = 20
 """Conversations after which being new counts half."""
 
+FURTHER_TURNS = 0.6
+"""Share of it that each further turn of one conversation gets, so that one does not fill the answer."""
+
 NEARNESS, SHARED, NEWNESS = 1.0, 0.3, 0.6
 """Weights beside a turn's own score of at most 1, chosen on the two personas of RealMem."""
 
@@ -43,11 +46,14 @@ def leaning_on_conversations(
         )
     best = max((one.score for one in candidates), default=0.0) or 1.0
     most = 1.0 + NEARNESS + SHARED + NEWNESS
-    scored = [
-        replace(one, score=round((one.score / best + prior.get(one.ref.conversation_id, 0.0)) / most, 6))
-        for one in candidates
-    ]
-    return tuple(sorted(scored, key=lambda one: -one.score))
+    taken: dict[str, int] = {}
+    scored = []
+    for hit in sorted(candidates, key=lambda candidate: -candidate.score):
+        identifier = hit.ref.conversation_id
+        share = FURTHER_TURNS ** taken.setdefault(identifier, 0)
+        taken[identifier] += 1
+        scored.append(replace(hit, score=round((hit.score / best + share * prior.get(identifier, 0.0)) / most, 6)))
+    return tuple(sorted(scored, key=lambda found: -found.score))
 
 
 def _nearness(searched: Found) -> Mapping[str, float]:
