@@ -288,6 +288,16 @@ class TestAConversation:
         assert [one.conversation_id for one in stack.services.reader.conversations(stack.scope())] == ["home"]
         assert "Tokyo" in context_of(stack)
 
+    @pytest.mark.parametrize("name", ["food:1", "food#1", "food/1", "foo", "food%23"])
+    def test_leaves_one_whose_name_only_begins_alike(self, stack, name):
+        stack.say(HAZELNUTS, session="a", conversation_id="food")
+        stack.say("I live in Tokyo.", session="b", conversation_id=name)
+        before = stack.services.rows_index.count(stack.scope())
+        done = receipt(stack, delete(stack, TargetKind.CONVERSATION, "food"))
+        assert stack.services.rows_index.count(stack.scope()) == before - done["before"]["search_rows"]
+        assert [one.content for one in stack.services.reader.all_messages(stack.scope())] == ["I live in Tokyo."]
+        assert "I live in Tokyo." in recalled(stack, "Tokyo")
+
     def test_can_be_begun_anew_under_its_name(self, stack):
         stack.say("first life", session="a", conversation_id="food")
         delete(stack, TargetKind.CONVERSATION, "food")

@@ -178,8 +178,7 @@ class Survey:
         found = self._table.batch_get([keys.document(scope, one) for one in wanted])
         yield from (document_id_of(key) for key in found)
         if target.kind is TargetKind.CONVERSATION:
-            for row in self._reader.rows(scope, conversation_documents(target.id)):
-                yield document_id_of(row.key)
+            yield from (document_id_of(row.key) for row in conversation_documents(self._reader, scope, target.id))
 
     def _emptied(self, scope: Scope, target: Target) -> int:
         """How many of the conversations that lose messages have none left but still stand there."""
@@ -206,9 +205,12 @@ def cites(evidence: Iterable[Evidence], target: Target) -> bool:
     return any(target.covers(one.ref) for one in evidence)
 
 
-def conversation_documents(conversation_id: str) -> str:
-    """Prefix of the search rows of one conversation's messages."""
-    return keys.DOCUMENTS + keys.escape(f"m:{conversation_id}:")
+def conversation_documents(reader: Reader, scope: Scope, conversation_id: str) -> Iterator[Item]:
+    """Search rows of one conversation's messages. `m:a:1:0` begins like those of `a` and is one of `a:1`."""
+    beginning = f"m:{conversation_id}:"
+    for row in reader.rows(scope, keys.DOCUMENTS + keys.escape(beginning)):
+        if document_id_of(row.key).removeprefix(beginning).isdigit():
+            yield row
 
 
 def document_id_of(key: Key) -> str:

@@ -119,7 +119,7 @@ class Remains:
         allowed = {*about.entity_ids, *about.topic_ids}
         stale: list[Document] = []
         anew = [one for one in left if one.ref in followers]
-        for row in self._reader.rows(scope, conversation_documents(left[0].conversation_id)):
+        for row in conversation_documents(self._reader, scope, left[0].conversation_id):
             found = document_of(row)
             if found.seq not in {one.seq for one in anew} and not allowed.issuperset(
                 {*found.entity_ids, *found.topic_ids}
