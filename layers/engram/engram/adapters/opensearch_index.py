@@ -69,7 +69,7 @@ def index_body(
     """
     settings: dict[str, Any] = {"analysis": _ANALYSIS, "similarity": {"short_turns": _SIMILARITY}, "knn": True}
     if not serverless:
-        settings |= {"number_of_shards": shards, "gc_deletes": "1h", "refresh_interval": "1s"}
+        settings |= {"number_of_shards": shards, "gc_deletes": "0s", "refresh_interval": "1s"}
     lucene = not serverless and dimension <= MAX_LUCENE_DIMENSION
     meta = {"alias": alias, "encoder": encoder, "dimension": dimension, "engine": "lucene" if lucene else "faiss"}
     return {"settings": {"index": settings}, "mappings": _mappings(meta)}
