@@ -163,11 +163,11 @@ class TestImport:
     def test_the_shipped_files_load_as_they_are_and_change_nothing(self, catalogue):
         from engram.resolve.lexicon import DATA
 
-        for name, count in (("topics.json", 46), ("entities.json", 161)):
+        for name, number in (("topics.json", 46), ("entities.json", 161)):
             report = load(catalogue, (DATA / name).read_bytes())
             assert report.applied
             assert report.conflicts == ()
-            assert (report.topics.unchanged + report.entities.unchanged) == count
+            assert (report.topics.unchanged + report.entities.unchanged) == number
         assert catalogue.entity("acme", "E001").origin == "shipped"
 
     def test_a_dry_run_says_what_would_happen_and_does_nothing(self, catalogue):
