@@ -53,7 +53,7 @@ class Acme(Embedded):
 def acme(tmp_path: Path) -> Acme:
     embedded = Acme(tmp_path)
     accepted = embedded.say(
-        "My dog is called Biscuit. I live in Oslo and I am allergic to nuts.", user=USER, ids=["m-1"]
+        "My dog is called Biscuit. I live in Oslo and I am allergic to snozzberries.", user=USER, ids=["m-1"]
     )
     embedded.operation_id = accepted.operation_id
     return embedded
@@ -101,7 +101,7 @@ def test_a_stranger_learns_and_changes_nothing(acme, folder, route):
     answer = ask(acme, folder, route, business="rival")
     acme.drain()
     assert answer.status < 500, answer.text
-    for secret in ("Oslo", "nuts", "Biscuit", "acme"):
+    for secret in ("Oslo", "snozzberries", "Biscuit", "acme"):
         assert secret not in answer.text
     assert rows(acme) == before
 
@@ -114,11 +114,9 @@ def test_a_key_without_scopes_enters_no_route(acme, folder, route):
     assert rows(acme) == before
 
 
-@pytest.mark.parametrize(("folder", "route"), ROUTES, ids=lambda value: value)
+@pytest.mark.parametrize(("folder", "route"), [one for one in ROUTES if "<user_id>" in one[1]], ids=lambda value: value)
 def test_a_foreign_user_answers_as_one_that_does_not_exist(acme, folder, route):
     """The same status for a user of another business and for a user of nobody."""
-    if "<user_id>" not in route:
-        pytest.skip("the route names no user")
     foreign = ask(acme, folder, route, business="rival").status
     ids = ids_of(acme) | {"user_id": str(uuid.uuid4())}
     parameters = {name: value for name, value in ids.items() if f"<{name}>" in route}
