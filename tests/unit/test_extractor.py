@@ -12,6 +12,7 @@ import pytest
 from engram.domain.errors import ModelFailure, Unavailable
 from engram.domain.models import OperationStatus
 from engram.extraction.models import Citation, Distillation, GistDraft, SlotAction, SlotChange
+from engram.lifecycle.targets import TargetKind
 from tests.embedded import Embedded
 
 
@@ -252,3 +253,27 @@ def test_a_person_edit_at_the_same_moment_is_merged_not_lost(tmp_path):
     assert stack.services.operations.find("acme", accepted.operation_id).status is OperationStatus.SUCCEEDED
     assert stack.services.reader.user(stack.scope()).profile_version == 2
     assert stack.services.distiller.calls == 1
+
+
+class Listening(CountingModel):
+    """A model that remembers which messages it was shown."""
+
+    def __init__(self, *script):
+        super().__init__(*script)
+        self.heard = []
+
+    def distil(self, request):
+        self.heard.append([message.message_id for message in request.messages])
+        return super().distil(request)
+
+
+def test_a_message_deleted_between_two_parts_makes_no_other_be_skipped_or_repeated(tmp_path):
+    model = Listening(None, Unavailable("away"), None)
+    stack = stack_with(tmp_path, model)
+    long = "tea and cake " * 1_200
+    accepted = stack.say(long, long, long, ids=["m1", "m2", "m3"], drain=False)
+    with pytest.raises(Unavailable):
+        stack.services.extractor.work(stack.scope(), accepted.operation_id, last_attempt=False)
+    stack.services.deletion.delete(stack.scope(), TargetKind.MESSAGE, "m1")
+    stack.services.extractor.work(stack.scope(), accepted.operation_id, last_attempt=False)
+    assert model.heard == [["m1"], ["m2"], ["m2"], ["m3"]]

@@ -50,7 +50,6 @@ class Settings:
     endpoint_url: str = ""
     table: str = "engram"
     queue_url: str = ""
-    dead_letter_queue_url: str = ""
     bucket: str = ""
     search: Search = "partition"
     search_url: str = ""

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from engram.domain.clock import Clock
+from engram.domain.clock import Clock, to_text
 from engram.domain.errors import ConditionFailed, Throttled
 from engram.domain.ids import derived_id
 from engram.domain.models import Message, MessageRef, Operation, OperationStatus
@@ -37,6 +37,7 @@ from engram.store.reader import Profile, Reader
 _ATTEMPTS = 10
 TAKEN = "taken_buffers"
 DONE_PARTS = "done_parts"
+DONE_UNTIL = "done_until"
 KNOWN_GISTS = 200
 """Newest gists that a batch is compared with, so that what is said again is not told again."""
 CHANGED = "changed"
@@ -99,9 +100,10 @@ class DistilStage:
         operation = self._take(scope, operation)
         if operation.stage("distil") != "SUCCEEDED":
             parts = self._parts(scope, operation)
-            for number in range(int(operation.arguments.get(DONE_PARTS, 0)), len(parts)):
-                last = number == len(parts) - 1
-                operation = self._distil_part(scope, operation, number, parts[number], last=last)
+            first = int(operation.arguments[DONE_PARTS])
+            for number, part in enumerate(parts, start=first):
+                last = number == first + len(parts) - 1
+                operation = self._distil_part(scope, operation, number, part, last=last)
             if not parts:
                 operation = self._nothing_to_do(scope, operation)
         self._settle(scope, operation)
@@ -122,12 +124,13 @@ class DistilStage:
         )
 
     def _parts(self, scope: Scope, operation: Operation) -> list[tuple[Message, ...]]:
+        """What is left to distil. Counted by message and not by part: one deleted meanwhile moves every cut."""
         rows = self._table.batch_get([keys.buffered(scope, one) for one in operation.arguments[TAKEN]])
         refs = [MessageRef(*pair) for row in rows.values() for pair in row.body["messages"]]
-        messages = sorted(
-            self._reader.messages(scope, refs).values(), key=lambda one: (one.created_at, one.conversation_id, one.seq)
-        )
-        return list(cut(messages, count_tokens=self._count_tokens))
+        done_until = operation.arguments.get(DONE_UNTIL)
+        found = sorted(self._reader.messages(scope, refs).values(), key=_place)
+        left = [one for one in found if done_until is None or _place(one) > done_until]
+        return list(cut(left, count_tokens=self._count_tokens))
 
     def _distil_part(
         self, scope: Scope, operation: Operation, number: int, messages: Sequence[Message], *, last: bool
@@ -157,7 +160,7 @@ class DistilStage:
                 count_tokens=self._count_tokens,
                 taxonomy=rules.taxonomy,
             )
-            changed = self._advanced(operation, number, merged, len(accepted.dropped), now, last=last)
+            changed = self._advanced(operation, messages[-1], merged, len(accepted.dropped), now, last=last)
             taken = tuple(operation.arguments[TAKEN]) if last else ()
             commit = _commit(scope, profile, merged, changed, done_buffers=taken, draft=draft)
             try:
@@ -197,7 +200,7 @@ class DistilStage:
         return answer
 
     def _advanced(
-        self, operation: Operation, number: int, merged: MergeResult, dropped: int, now: datetime, *, last: bool
+        self, operation: Operation, until: Message, merged: MergeResult, dropped: int, now: datetime, *, last: bool
     ) -> Operation:
         """The operation after this part, with the sums of what its parts did."""
         before = operation.result or {}
@@ -212,7 +215,8 @@ class DistilStage:
             {*before.get("dropped_reasons", ()), *(one.reason for one in merged.dropped)}
         )
         changes = operation.arguments.get(CHANGED, {})
-        arguments = {**operation.arguments, DONE_PARTS: number + 1, CHANGED: _changes(changes, merged)}
+        done = {DONE_PARTS: int(operation.arguments[DONE_PARTS]) + 1, DONE_UNTIL: _place(until)}
+        arguments = {**operation.arguments, **done, CHANGED: _changes(changes, merged)}
         return replace(
             operation,
             arguments=arguments,
@@ -273,7 +277,11 @@ class DistilStage:
 
     def _succeeded(self, operation: Operation) -> Operation:
         now = self._clock()
-        kept = {name: value for name, value in operation.arguments.items() if name not in (TAKEN, DONE_PARTS, CHANGED)}
+        kept = {
+            name: value
+            for name, value in operation.arguments.items()
+            if name not in (TAKEN, DONE_PARTS, DONE_UNTIL, CHANGED)
+        }
         return replace(
             operation,
             status=OperationStatus.SUCCEEDED,
@@ -282,6 +290,11 @@ class DistilStage:
             error="",
             error_detail="",
         )
+
+
+def _place(message: Message) -> list[str | int]:
+    """Where a message stands in the order in which a buffer is distilled."""
+    return [to_text(message.created_at), message.conversation_id, message.seq]
 
 
 def _changes(before: dict[str, Any], merged: MergeResult) -> dict[str, Any]:
