@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engram.adapters.sqlite import SqliteTable
 from engram.domain.errors import ConditionFailed, InvalidInput, Throttled, TooLarge
 from engram.domain.table import Absent, Check, Delete, EpochIs, IndexKey, Item, Key, Page, Put, VersionIs, Write
 from engram.ports import Table
@@ -370,3 +371,13 @@ def test_of_writers_at_the_same_time_none_is_lost(request: pytest.FixtureRequest
     item = table.get(key)
     assert item is not None
     assert (item.body["n"], item.version) == (writers * rounds, 1 + writers * rounds)
+
+
+def test_what_is_deleted_from_the_file_is_not_left_in_its_bytes(tmp_path):
+    """One machine: SQLite keeps deleted rows in free pages and in its log unless it is told not to."""
+    table = SqliteTable(tmp_path / "engram.sqlite")
+    key = Key("U#acme#u1", "MSG#c#1")
+    table.write([Item(key, {"content": "I can't eat hazelnuts"})])
+    table.write(deletes=[key])
+    for file in tmp_path.iterdir():
+        assert b"hazelnuts" not in file.read_bytes(), file.name
