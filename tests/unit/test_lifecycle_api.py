@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.embedded import Embedded
+from engram import bootstrap
+from tests.embedded import Embedded, function_module
 
 USER = "/v1/users/<user_id>"
 MEMORIES, MEMORY = f"{USER}/memories", f"{USER}/memories/<memory_id>"
@@ -249,3 +250,16 @@ def test_a_business_over_its_quota_is_told_when_to_come_back(tmp_path):
     assert answers[-1].json["code"] == "RATE_LIMITED"
     assert 1 <= int(answers[-1].headers["Retry-After"]) <= 20
     assert stack.call("management", "GET /v1/usage", business="beta").status == 200
+
+
+def test_the_maintenance_function_sweeps_unless_it_is_told_otherwise(tmp_path):
+    stack = Embedded(tmp_path)
+    bootstrap.use(stack.services)
+    try:
+        handler = function_module("maintenance").handler
+        assert handler({}, None) == {"resent": 0, "flushed": 0, "repaired": 0}
+        assert handler({"action": "promote_index"}, None) is None
+        with pytest.raises(KeyError):
+            handler({"action": "drop_everything"}, None)
+    finally:
+        bootstrap.use(None)

@@ -78,6 +78,13 @@ class SearchIndex(Protocol):
     def count(self, scope: Scope) -> int:
         """Documents of the scope: for receipts."""
 
+    def promote(self) -> None:
+        """Lets documents of the present encoder answer searches, for every user at once.
+
+        To be called when everybody has been rebuilt after a change of encoder: until then the encoder that was
+        there before goes on answering. Nothing to do where each user's documents are searched by their own encoder.
+        """
+
     def search(self, scope: Scope, query: SearchQuery) -> SearchResult:
         """Hits of each leg, filtered before the top k are taken. A leg that fails is named, not raised."""
 

@@ -50,6 +50,12 @@ class Projector:
         if not self.complete(documents):
             self._lagging.note(scope)
 
+    def promote(self) -> None:
+        """After a change of encoder and a rebuild of everybody: the new vectors answer. Raises Unavailable."""
+        for index in (self._rows, self._index):
+            if index is not None:
+                index.promote()
+
     def complete(self, documents: Sequence[Document]) -> bool:
         """Whether every document has the vector that it should have."""
         return not self._embeds or all(one.vector or not _SAYS_SOMETHING.search(one.text) for one in documents)
