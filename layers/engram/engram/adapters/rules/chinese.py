@@ -25,7 +25,7 @@ def _rule(kind: Kind, pattern: str, content: str = "{value}", **options: object)
 
 # fmt: off
 _WHO = (
-    _rule(Kind.NAME, rf"(?:{_ME}|我?的?)(?:的?(?:名字|姓名|全名|大名|真名|中文名)(?:是|叫做?|[:：])?|叫做?|名叫){_X}{_END}", shape=words.person, explicit=True),
+    _rule(Kind.NAME, rf"(?:{_ME}|我?的?)(?:的?(?:名字|姓名|全名|大名|真名|中文名)(?:是|叫做?|[:：])?|叫做?|名叫|改名(?:叫做?|为|成)){_X}{_END}", shape=words.person, explicit=True),
     _rule(Kind.NAME, rf"{_ME}(?:全名|大名|本名)?姓(?P<value>[\u4e00-\u9fff]{{1,2}}名[\u4e00-\u9fff]{{1,2}}){_END}", shape=words.person),
     _rule(Kind.NAME, rf"{_ME}是(?P<value>[\u4e00-\u9fff]{{2,4}}){_END}", shape=words.introduced, opening=True),
     _rule(Kind.NICKNAME, rf"{_ME}?的?(?:昵称|外号|小名|绰号)(?:是|叫){_X}{_END}", shape=words.person),
@@ -44,7 +44,7 @@ _WHERE = (
     _rule(Kind.HOME, rf"{_ME}{_NOT_NOW}(?:住在?|居住在|在){_X}(?:住|居住|生活)?{_END}", holds=False, shape=words.place),
     _rule(Kind.HOME, rf"{_ME}(?:离开|搬离|搬出)了?{_X}{_END}", holds=False, shape=lambda value: words.place(value) if words.is_place(words.place(value)) else ""),
     _rule(Kind.HOME, rf"{_ME}(?:从[^，]{{1,10}}?)?(?:搬家|搬|移居|移民|迁居|回|搬回)(?:到|去|来|至|回)+了?{_X}(?:住|生活|定居)?{_END}", shape=words.place),
-    _rule(Kind.HOME, rf"{_ME}(?:和[^，]{{1,6}}|跟[^，]{{1,6}}|一家)?(?:一起)?(?:住在?|居住在|定居在|定居于|定居|家在|家住|常驻|旅居|人在|现居|生活在|的?(?:现居地|居住地|住址|地址)(?:是|在)){_X}(?:住|生活|定居)?{_END}", shape=words.place),
+    _rule(Kind.HOME, rf"{_ME}(?:和[^，在住]{{1,14}}?|跟[^，在住]{{1,14}}?|一家)?(?:一起)?(?:住在?|居住在|定居在|定居于|定居|家在|家住|常驻|旅居|人在|现居|生活在|的?(?:现居地|居住地|住址|地址)(?:是|在)){_X}(?:住|生活|定居)?{_END}", shape=words.place),
     _rule(Kind.HOME, rf"{_ME}在{_X}(?:定居|居住|生活|住)(?:了{words.NUMBER}多?个?[年月]了?)?{_END}", shape=words.place),
     _rule(Kind.ORIGIN, rf"(?:{_ME})?的?(?:老家|家乡|籍贯|祖籍)(?:就)?(?:在|是){_X}{_END}", shape=words.place),
     _rule(Kind.ORIGIN, rf"{_ME}(?:是)?(?:来自(?:于)?|出生在|出生于|生在|在(?=[^，]{{2,8}}(?:长大|出生)))(?:于)?(?P<value>[^\d，]{{2,10}}?)(?:长大|出生)?{_END}", shape=words.place),
@@ -63,7 +63,7 @@ _WORK = (
     _rule(Kind.OCCUPATION, rf"{_ME}{_NOT_NOW}(?:是|当|做)(?:一?[名个位])?(?P<value>[^，]{{0,14}}?(?:{words.JOB_END})){_END}", holds=False, shape=words.job),
     _rule(Kind.OCCUPATION, rf"{_ME}(?:是|当|做|担任|任|转行做|改行做|转行当|成为了?|升职?(?:为|成|到)了?)(?:了)?(?:一?[名个位])?(?!{words.DEGREE_WORD})(?P<value>[^，不没]{{0,16}}?(?:{words.JOB_END})){_END}", shape=words.job),
     _rule(Kind.OCCUPATION, rf"(?:{_ME})?的?(?:工作|职业|职位|岗位)(?:是|[:：])(?:一?[名个位])?{_X}{_END}", shape=words.job),
-    _rule(Kind.OCCUPATION, rf"{_ME}在[^，]{{1,16}}?(?:担任|当|做|任)(?:一?[名个位])?(?P<value>[^，]{{0,12}}?(?:{words.JOB_END})){_END}", shape=words.job),
+    _rule(Kind.OCCUPATION, rf"{_ME}在(?!考虑|想|犹豫|打算|准备|计划|努力|学|找|应聘|面试)[^，]{{1,16}}?(?:担任|当|做|任)(?:一?[名个位])?(?P<value>[^，]{{0,12}}?(?:{words.JOB_END})){_END}", shape=words.job),
     _rule(Kind.OCCUPATION, rf"{_ME}(?:从[^，]{{1,14}}?)?(?:加入|入职|跳槽到?|换到|转到|加盟)了?[^，]{{1,16}}?(?:担任|当|做|任)(?:一?[名个位])?(?P<value>[^，]{{2,12}}?){_END}", shape=words.job),
     _rule(Kind.OCCUPATION, rf"{_ME}(?:从事|做)(?P<value>[^，]{{2,12}}?)(?:工作|行业|相关工作|这一行|这行)(?:的)?{_END}", shape=words.job),
     _rule(Kind.OCCUPATION, rf"{_ME}是(?:做|搞)(?P<value>[^，]{{2,12}}?)的$", shape=words.job),
@@ -77,11 +77,13 @@ _STUDY = (
 _FAMILY = (
     _rule(Kind.FAMILY, rf"{_ME}(?:家|家里)?{_NOT_NOW}(?:有)?(?P<value>{words.KIN_WORD}){_END}", "没有{value}", holds=True),
     _rule(Kind.FAMILY, rf"{_ME}(?:家|家里)?有(?:了)?(?P<value>(?:{words.NUMBER}[个位名对]|个|一对)?[^，]{{0,4}}?(?:{words.KIN_WORD})(?:[，,]?(?:名?叫做?)[^，]{{1,10}})?){_END}"),
-    _rule(Kind.FAMILY, rf"我们?(?:家)?的?(?P<kin>(?:[大小])?(?:{words.PARTNER}|{words.KIN_WORD}|妈妈|爸爸|母亲|父亲))(?:的)?(?:名字)?(?:叫做?|名叫|是叫|的名字是){_X}{_END}", "{kin}叫{value}", about="kin", shape=words.person),
+    _rule(Kind.FAMILY, rf"我们?(?:家)?的?(?P<kin>(?:[大小])?(?:{words.PARTNER}|{words.KIN_WORD}|妈妈?|爸爸?|母亲|父亲|爷爷|奶奶|外公|外婆))(?:的)?(?:名字)?(?:叫做?|名叫|是叫|的名字是){_X}{_END}", "{kin}叫{value}", about="kin", shape=words.person),
     _rule(Kind.PET, rf"{_ME}(?:家|家里)?(?:现在)?(?:养了?|有|收养了?|领养了?|捡了?|买了)(?:着|过)?(?P<value>(?:{words.NUMBER}?[只条个匹头])?(?:名?叫(?:做)?[^，]{{1,10}}?的)?{words.ANIMAL}(?:[，,]?(?:它)?(?:的名字)?(?:名?叫做?|是)[^，的]{{1,10}})?){_END}", shape=words.animal),
     _rule(Kind.PET, rf"(?:我们?|咱)(?:家|的|家的)*(?P<kin>{words.ANIMAL}|{PET_NOUN})(?:的名字)?(?:叫做?|名叫|是叫|是){_X}{_END}", "{kin}叫{value}", about="kin", shape=words.person),
 )
 _TASTE = (
+    _rule(Kind.LIKE, rf"{_ME}(?:以前|曾经|过去|小时候|原来){_VERY}(?:喜欢|爱|热爱){_X}{_END}", "喜欢{value}", holds=False, many=True, shape=words.thing),
+    _rule(Kind.DISLIKE, rf"{_ME}(?:以前|曾经|过去|小时候|原来){_VERY}(?:讨厌|不喜欢|不爱){_X}{_END}", "讨厌{value}", holds=False, many=True, shape=words.thing),
     _rule(Kind.LIKE, rf"{_ME}(?:不再|再也不|已经不|现在不)(?:怎么|太|那么)?(?:喜欢|爱|热爱){_X}{_END}", "喜欢{value}", holds=False, many=True, shape=words.thing),
     _rule(Kind.DISLIKE, rf"{_ME}(?:不再|再也不|已经不|现在不|不)(?:那么|怎么)?(?:讨厌|反感|排斥){_X}{_END}", "讨厌{value}", holds=False, many=True, shape=words.thing),
     _rule(Kind.DISLIKE, rf"{_ME}{_VERY}(?P<verb>讨厌|厌恶|反感|痛恨|恨|受不了|不喜欢|不太喜欢|不怎么喜欢|不爱|不太爱|害怕|怕){_X}{_END}", "{verb}{value}", many=True, shape=words.thing),
@@ -100,6 +102,8 @@ _BODY = (
     _rule(Kind.ALLERGY, rf"{_ME}(?:有|患有)?(?:严重的?)?(?P<value>[^，不没对有我是]{{1,8}})过敏(?:症|体质)?{_END}", "对{value}过敏", many=True, shape=words.thing),
     _rule(Kind.ALLERGY, rf"(?P<value>[^我你他她，]{{1,8}})我(?:会|很)?过敏{_END}", "对{value}过敏", shape=words.thing),
     _rule(Kind.ALLERGY, rf"(?:{_ME})的?过敏(?:原|源|史)(?:是|有|[:：]){_X}{_END}", "对{value}过敏", many=True, shape=words.thing),
+    _rule(Kind.DIET, rf"{_ME}(?:又|重新|也)*(?:开始|恢复|可以|能)(?:吃|喝)(?:回)?{_X}{_END}", holds=False, many=True, shape=words.thing),
+    _rule(Kind.DIET, rf"{_ME}(?:又|重新)(?:吃|喝){_X}{_END}", holds=False, many=True, shape=words.thing),
     _rule(Kind.DIET, rf"{_ME}不是(?:一?个)?(?P<value>素食主义者|素食者|纯素食者|严格素食者){_END}", holds=False),
     _rule(Kind.DIET, rf"{_ME}{_NOT_NOW}(?P<value>吃素|吃纯素|戒糖|吃斋){_END}", "{value}", holds=False),
     _rule(Kind.DIET, rf"{_ME}(?:是|改|开始|坚持|只|长期|改成)*(?:一?个)?(?P<value>吃素|吃全素|吃斋|吃纯素|纯素|素食主义者|素食者|严格素食者|纯素食者|素食|吃清真|清真饮食|生酮饮食|低碳饮食|戒糖|无麸质饮食|戒酒|vegan)(?:主义)?(?:已经|都|快)*(?:{words.NUMBER}多?个?[年月]多?)?{_END}"),
@@ -108,9 +112,9 @@ _BODY = (
     _rule(Kind.HEALTH, rf"{_ME}(?:有)?(?P<value>乳糖不耐受?|麸质不耐受?|晕车|晕船|恐高){_END}"),
     _rule(Kind.LANGUAGE, rf"{_ME}的?(?:母语|第一语言)是(?P<value>{words.LANGUAGE}){_END}", "{value}（母语）"),
     _rule(Kind.LANGUAGE, rf"{_ME}(?:不会|不懂)(?:说|讲)?(?P<value>{words.LANGUAGE}){_END}", holds=False),
-    _rule(Kind.LANGUAGE, rf"{_ME}(?:会|能|可以|能够)(?:说|讲|用)?{words.LEVEL}?(?P<value>{words.LANGUAGE}(?:[、和及跟与,]{{1,2}}{words.LANGUAGE})*){words.LEVEL}?{_END}", many=True),
+    _rule(Kind.LANGUAGE, rf"{_ME}(?:会|能|可以|能够)(?:说|讲|用)?{words.LEVEL}?(?P<value>{words.LANGUAGE}(?:[、和及跟与,]{{1,2}}{words.LEVEL}?{words.LANGUAGE})*){words.LEVEL}?{_END}", many=True, shape=words.tongue),
     _rule(Kind.LANGUAGE, rf"{_ME}(?:说|讲)(?P<value>{words.LANGUAGE}(?:[、和及跟与,]{{1,2}}{words.LANGUAGE})*){_END}", many=True),
     _rule(Kind.LANGUAGE, rf"{_ME}(?:在|开始|正在|最近在|自)*(?:学习?|自学)(?P<value>{words.LANGUAGE}){_END}", "{value}（在学）"),
 )
-GRAMMAR = Grammar((*_WHO, *_WHERE, *_WORK, *_STUDY, *_FAMILY, *_TASTE, *_BODY), re.compile(r"(?:、|以及|和|跟|与|及|还有|，|,|;)(?![^《]*》)(?![^“]*”)"), re.compile(r"(?:，|,)?(?:尤其|特别是|比如|例如|像(?!素)|包括)"))
+GRAMMAR = Grammar((*_WHO, *_WHERE, *_WORK, *_STUDY, *_FAMILY, *_TASTE, *_BODY), re.compile(r"(?:、|以及|和|跟|与|及|还有|，|,|;)(?![^《]*》)(?![^“]*”)"), re.compile(r"(?:，|,)?(?:尤其|特别是|比如|例如|像(?!素)|包括)"), re.compile(r"(?:^我?|[，,]?)(?:而)?(?:并)?不是(?!很|太|特别|那么|因为|说|不|所有|只|我)(?P<no>[^，,。是]{1,16})$"))
 # fmt: on

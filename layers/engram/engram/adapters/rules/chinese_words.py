@@ -25,6 +25,7 @@ PLACES = frozenset(
     "东京 大阪 京都 横滨 名古屋 札幌 福冈 神户 首尔 釜山 曼谷 清迈 吉隆坡 雅加达 河内 胡志明市 马尼拉 孟买 新德里 纽约 洛杉矶 旧金山 西雅图 芝加哥 波士顿 华盛顿 硅谷 湾区 加州 温哥华 多伦多 蒙特利尔 伦敦 曼彻斯特 爱丁堡 巴黎 里昂 柏林 慕尼黑 法兰克福 汉堡 罗马 米兰 马德里 巴塞罗那 里斯本 阿姆斯特丹 布鲁塞尔 苏黎世 日内瓦 斯德哥尔摩 "
     "哥本哈根 奥斯陆 赫尔辛基 莫斯科 悉尼 墨尔本 布里斯班 奥克兰 都柏林 维也纳 布拉格".split()
 )
+_SURNAMES = "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文"
 _PLACE_END = re.compile(r"[\u4e00-\u9fff]{1,8}(?:市|省|县|区|州|岛|镇|村|乡|国)$")
 _NOT_A_PLACE = re.compile(
     r"这|那|哪|我|你|他|她|它|酒店|宾馆|民宿|公司|学校|宿舍|附近|旁边|隔壁|楼|家|医院|房|公寓|出租|别墅|外面|一起|一个|同一|很|自己|爸|妈|父母|亲戚|朋友|郊区|市区|市中心|城里|乡下|农村$|海边|山上|心里|梦|国外|外地|老家|中间|对面|里$|上$|下$"
@@ -79,8 +80,17 @@ def person(value: str) -> str:
     return value
 
 
+def tongue(value: str) -> str:
+    """A language without how well it is spoken."""
+    return re.sub(rf"^{LEVEL}", "", value.strip())
+
+
 def job(value: str) -> str:
-    """An occupation without its measure word."""
+    """An occupation without its measure word; "" for how somebody is addressed (陈医生)."""
+    if len(value) <= 3 and re.fullmatch(
+        rf"[{_SURNAMES}](?:医生|老师|教授|律师|大夫|经理|总监|主任|老板)", value.strip()
+    ):
+        return ""
     value = re.sub(r"^(?:一?[名个位]|做)", "", value.strip())
     value = re.sub(r"(?:的|了|呢|啊|工作|一职|职位|岗位|这一行|这行|行业)$", "", value)
     return value if 1 < len(value) <= 24 and not re.match(r"(?:这|那|你|他|她|不|没|好|什么)", value) else ""
@@ -89,7 +99,7 @@ def job(value: str) -> str:
 def organisation(value: str) -> str:
     """An employer; "" for places and for words that name none (公司, 家里)."""
     value = re.sub(r"^(?:一?家|一?所|一?个)?(?:叫做?|名叫)?", "", value.strip())
-    value = re.sub(r"(?:了|的|那边|这边|里面?)$", "", value)
+    value = re.sub(r"(?:了|的|那边|这边|(?<=[\u4e00-\u9fff]{2})里面?)$", "", value)
     vague = re.match(
         r"(?:公司|家里?|外面|这|那|你|他|她|本地|外地|一起|互联网|国企|外企|私企|学校|医院|银行|大厂|线上|网上|办公室|户外|新公司|别的|其他|同一|现在|以前)$",
         value,
@@ -118,7 +128,6 @@ def edible(value: str) -> bool:
     )
 
 
-_SURNAMES = "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文"
 _NO_NAME_END = "座帅人生师员家手者工长女男民族党控粉迷派型血子丝狗猫货领痴盲宅兵商医的客户主"
 
 

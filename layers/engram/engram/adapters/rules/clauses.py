@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import ModuleType
+from unicodedata import category
 
 from engram.adapters.rules import chinese_syntax, english_syntax
 from engram.adapters.rules.folding import fold
@@ -21,6 +22,8 @@ UNKNOWN = "?"
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _SENTENCE_END = re.compile(r"(?<=[。！？!?；\n])|(?<=[.;])(?=\s|$)")
 _INTRODUCTION = re.compile(r"(?:I'm|I am|[Mm]y name(?:'s| is)) [A-Z][\w'-]+(?: [A-Z][\w'-]+)?")
+_CLOSING = "。！？!?；;.，,、:：…~～)）\"'"
+_OPENING = ",，、:：…-—–*•·(（\"'"
 _LIST_MARK = re.compile(r"\d{1,2}[.)、]\s+|\d{1,2}[)、]")
 _ABBREVIATION = re.compile(
     r"(?:(?:^|\n)\s*\d{1,2}\.|\b(?:mr|mrs|ms|dr|st|prof|e\.g|i\.e|vs|etc|no|[a-z])\.)$", re.IGNORECASE
@@ -110,9 +113,9 @@ def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _clause(text: str, start: int, end: int) -> Clause:
-    while end > start and (text[end - 1].isspace() or text[end - 1] in "。！？!?；;.,，、:：…~～)）\"'"):
+    while end > start and _surrounds(text[end - 1], _CLOSING):
         end -= 1
-    while start < end and (text[start].isspace() or text[start] in ",，、:：…-—–*•·(（\"'"):
+    while start < end and _surrounds(text[start], _OPENING):
         start += 1
     numbered = _LIST_MARK.match(text, start, end)
     start = numbered.end() if numbered else start
@@ -122,6 +125,15 @@ def _clause(text: str, start: int, end: int) -> Clause:
     while (lead := syntax.LEAD_IN.match(text, body, end)) is not None and lead.end() > body:
         body = lead.end()
     return Clause(text[body:end], body, start, end, language, "", True)
+
+
+def _surrounds(character: str, marks: str) -> bool:
+    """White space, one of these marks, an emoji, or what joins and colours emoji."""
+    return (
+        character.isspace()
+        or character in marks
+        or (character > "\u2000" and (category(character) in ("So", "Sk") or character in "\u200d\ufe0f\u20e3"))
+    )
 
 
 def _with_subjects(clauses: list[Clause], subject: str) -> tuple[list[Clause], str]:

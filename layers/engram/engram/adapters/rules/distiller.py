@@ -5,12 +5,14 @@ What it cannot read stays where it was said: every message is kept and can be re
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from engram.adapters.rules import chinese, english
 from engram.adapters.rules.changes import ChangeWriter
 from engram.adapters.rules.clauses import Clause, by_sentence, clauses_of, sentences_of
+from engram.adapters.rules.corrections import correction
 from engram.adapters.rules.grammar import Grammar, read
 from engram.adapters.rules.happenings import gists, plans
 from engram.adapters.rules.others import items_about_others
@@ -75,11 +77,21 @@ class _Batch:
         statements = [with_since(one, text, said, self._zone) for one in read(clauses, _GRAMMARS, text)]
         planned = list(plans(clauses, message, self._zone))
         wished = list(_wishes(clauses, text))
-        self.slots += dict.fromkeys(self._writer.changes(message, [*statements, *planned, *wished]))
-        self.items += dict.fromkeys(items_about_others(clauses, message))
+        self.slots += dict.fromkeys(self._changes(message, clauses, [*statements, *planned, *wished]))
+        self.items += dict.fromkeys(items_about_others(clauses, statements, message))
         self.gists += gists(sentences_of(text), clauses, message, self._zone)
         self.own_words += [text[clause.start : clause.end] for clause in clauses if clause.asserted]
         self.planned += [plan.content for plan in planned if plan.holds]
+
+    def _changes(self, message: Message, clauses: list[Clause], statements: list[Statement]) -> Iterator[SlotChange]:
+        """What the message takes back, then what it says."""
+        text = message.content[:MAX_CHARACTERS]
+        for end, inside in by_sentence(sentences_of(text), clauses):
+            left, right = inside[0].start, inside[-1].end
+            taken_back = correction(text[left : max(right, min(end, right + 1))], left)
+            if taken_back is not None and all(clause.asserted or clause.language == "en" for clause in inside):
+                yield from self._writer.corrected(message, taken_back)
+        yield from self._writer.changes(message, statements)
 
 
 def _wishes(clauses: list[Clause], text: str) -> list[Statement]:

@@ -94,17 +94,21 @@ _STUDY = (
 )
 _FAMILY = (
     _rule(Kind.FAMILY, rf"(?:i|we)(?:'ve| have)?(?: got| have)? (?P<value>(?:no|{words.NUMBER})(?: [\w-]+){{0,3}}? {words.RELATION}(?:,? (?:named|called) [\w ,]+?)?)(?: and an?\b.*| and (?:two|three)\b.*| aged? .*)?{_END}", shape=words.trimmed),
+    _rule(Kind.FAMILY, rf"(?:{_I} (?:live|moved|relocated|settled)|{_AM} (?:living|based|moving))\b.*? with my (?P<value>(?:wife|husband|partner|fianc[ée]e?|girlfriend|boyfriend|kids|children|sons?|daughters?|parents|family)(?: (?-i:[A-Z])[\w-]+)?(?: and (?:my |our )?{words.NUMBER} (?:kids|children|sons?|daughters?|boys|girls))?)(?: .*)?{_END}", shape=words.trimmed),
     _rule(Kind.FAMILY, rf"my (?!.*?\b{words.ANIMAL}\b)(?P<kin>[\w-]+(?: [\w-]+)?)(?:'s name is| is called| is named) (?P<value>[\w-]+(?: [\w-]+)?)(?: and .*)?{_END}", "{kin}: {value}", about="kin", shape=words.name),
     _rule(Kind.FAMILY, r"my (?P<kin>wife|husband|partner|son|daughter|brother|sister|girlfriend|boyfriend|fianc[ée]e?),? (?P<value>(?-i:[A-Z][a-z]+))\b.*$", "{kin}: {value}", about="kin", shape=words.name),
     _rule(
         Kind.PET,
-        rf"(?:i|we){_ADV}(?:'ve| have)?(?: also| just| recently)*(?: got| have| own| adopted| rescued| keep| bought) (?:[\w ,-]+? and )?(?P<value>{words.NUMBER}(?: (?!and\b)[\w-]+){{0,4}}? {words.ANIMAL}\b(?:,? (?:named|called) [\w ,]+?)?)(?: (?:yesterday|last .*|today|from .*|who .*|that .*|now|and i .*)| and an?\b.*)?{_END}",
+        rf"(?:i|we){_ADV}(?:'ve| have)?(?: also| just| recently)*(?: got| have| own| adopted| rescued| keep| bought) (?:[\w ,-]+? and )?(?P<value>{words.NUMBER}(?: (?!and\b)[\w-]+){{0,4}}? {words.ANIMAL}\b(?:,? (?:named|called) [\w ,]+?|(?:,|:) (?-i:[A-Z])[\w-]+(?:,? (?:and )?(?-i:[A-Z])[\w-]+)*)?)(?: (?:yesterday|last .*|today|from .*|who .*|that .*|now|and i .*)| and an?\b.*)?{_END}",
         shape=words.trimmed,
     ),
     _rule(Kind.PET, rf"(?:my|our|the) (?P<kin>(?:[\w-]+ )?{words.ANIMAL})(?:'s name is| is called| is named|'s called) (?P<value>[\w-]+(?: [\w-]+)?){_END}", "{kin} named {value}", about="kin", shape=words.pet_name),
 )
 _FAN = rf"{_AM} (?:(?:really |also |a bit )?into|fond of|keen on|crazy about|obsessed with|passionate about|interested in|an? (?:\w+ )?fan of|addicted to)"
 _TASTE = (
+    _rule(Kind.LIKE, rf"(?:i|we){_ADV} used to (?:really )?(?:like|love|enjoy|adore) {_X}{_END}", "likes {value}", holds=False, many=True, shape=words.thing),
+    _rule(Kind.DISLIKE, rf"(?:i|we){_ADV} used to (?:really )?(?:hate|dislike|detest) {_X}{_END}", "dislikes {value}", holds=False, many=True, shape=words.thing),
+    _rule(Kind.LIKE, rf"{_I} prefer {_X} (?:to|over|rather than|instead of) .+{_END}", "likes {value}", shape=words.thing),
     _rule(Kind.LIKE, rf"(?:i|we) (?:no longer|stopped|don't|do not){_ADV} (?:like|liking|love|loving|enjoy|enjoying) {_X} (?:anymore|any more|any longer){_END}", "likes {value}", holds=False, many=True, shape=words.thing),
     _rule(Kind.LIKE, rf"(?:i|we) (?:no longer|stopped){_ADV} (?:like|liking|love|loving|enjoy|enjoying) {_X}{_END}", "likes {value}", holds=False, many=True, shape=words.thing),
     _rule(Kind.DISLIKE, rf"(?:i|we) (?:no longer|don't|do not|stopped){_ADV} (?:hate|hating|dislike|disliking|mind) {_X}(?: anymore| any more)?{_END}", "dislikes {value}", holds=False, many=True, shape=words.thing),
@@ -120,6 +124,8 @@ _BODY = (
     _rule(Kind.ALLERGY, rf"i(?:'ve| have)?(?: got| have)? (?:an? )?(?:severe |bad |mild |serious )?(?P<value>[\w ]+?) allerg(?:y|ies){_END}", "allergic to {value}", many=True, shape=words.thing),
     _rule(Kind.ALLERGY, rf"my allerg(?:y|ies)(?: is| are| include|:)(?: to)? {_X}{_END}", "allergic to {value}", many=True, shape=words.thing),
     _rule(Kind.ALLERGY, rf"i have an? (?:severe |bad |mild |serious )?allergy to {_X}{_END}", "allergic to {value}", many=True, shape=words.thing),
+    _rule(Kind.DIET, rf"(?:i|we)(?:'ve| have)?{_ADV} (?:started|begun|began|gone back to) (?:eating|drinking|to eat|to drink) {_X}(?: again)?{_END}", holds=False, many=True, shape=words.thing),
+    _rule(Kind.DIET, rf"{_I} (?:can )?(?:eat|drink) {_X} (?:again|now){_END}", holds=False, many=True, shape=words.thing),
     _rule(Kind.DIET, rf"{_AM_NOT} (?:an? )?(?P<value>vegan|vegetarian|pescatarian|on keto)\b.*$", holds=False),
     _rule(Kind.DIET, rf"{_AM} (?:an? )?(?:strict |lifelong )?(?P<value>vegan|vegetarian|pescatarian|coeliac|celiac|lactose[- ]intolerant|gluten[- ]intolerant|gluten[- ]free|on (?:a )?(?:keto|low[- ]carb|halal|kosher)(?: diet)?)\b.*$"),
     _rule(Kind.DIET, rf"{_I} (?:became|went|turned) (?P<value>vegan|vegetarian|pescatarian)\b.*$"),
@@ -136,5 +142,5 @@ _BODY = (
     _rule(Kind.LANGUAGE, rf"(?:{_I} (?:can )?(?:speak)|{_AM} (?:fluent|bilingual|native) in)(?: fluent| some| a little| a bit of| basic| both)* (?P<value>{words.LANGUAGE}(?:(?:, and |, | and |/)(?:a little |some |a bit of |basic |fluent )?{words.LANGUAGE})*)(?: fluently| natively| well| at home| a bit| a little)?{_END}", many=True, shape=words.tongue),
     _rule(Kind.LANGUAGE, rf"(?:{_AM}|{_I}) (?:learning|studying|learn|study|started learning|started studying) (?P<value>{words.LANGUAGE})\b.*$", "{value} (learning)"),
 )
-GRAMMAR = Grammar((*_WHO, *_WHERE, *_WORK, *_STUDY, *_FAMILY, *_TASTE, *_BODY), re.compile(r",?\s+and\s+|\s*,\s*(?:and\s+)?|\s+or\s+|\s*&\s*|\s*/\s*", re.IGNORECASE), re.compile(r",?\s+(?:especially|such as|including|particularly|mainly|for example|e\.g\.|like|as (?:these|they|it|well)|now and then|so (?:i|we|it|that)|which|who|where)\b", re.IGNORECASE))
+GRAMMAR = Grammar((*_WHO, *_WHERE, *_WORK, *_STUDY, *_FAMILY, *_TASTE, *_BODY), re.compile(r",?\s+and\s+|\s*,\s*(?:and\s+)?|\s+or\s+|\s*&\s*|\s*/\s*", re.IGNORECASE), re.compile(r",?\s+(?:especially|such as|including|particularly|mainly|for example|e\.g\.|like|as (?:these|they|it|well)|now and then|so (?:i|we|it|that)|which|who|where)\b", re.IGNORECASE), re.compile(r"(?:^|,?\s+)(?:and |but |rather than |instead of )?(?:not|rather than|instead of) (?!only\b|just\b|to\b|so\b|too\b|really\b|an?\b|the\b|my\b|that\b|being\b|sure\b|in\b|at\b|from\b)(?P<no>[\w' -]{2,40})$", re.IGNORECASE))
 # fmt: on

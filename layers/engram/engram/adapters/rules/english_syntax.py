@@ -17,7 +17,7 @@ PET_NOUN = r"dogs?|cats?|pupp(?:y|ies)|kittens?|kitty|rabbits?|bunn(?:y|ies)|ham
 OWN = (
     r"(?:full |first |last |real |given |middle )?name|surname|nickname|birthday|birth ?date|date of birth|age|job|profession|occupation|title|position|role"
     r"|hometown|home town|home city|home|native language|mother tongue|first language|hobb(?:y|ies)|favou?rite\b.*|major|degree|nationality|email(?: address)?"
-    r"|phone(?: number)?|number|pronouns|diet|employer|company|school|university|allerg(?:y|ies)|gender|goal|dream"
+    r"|phone(?: number)?|number|pronouns|diet|employer|company|school|university|allerg(?:y|ies)|gender|goal|dream|(?:[\w'-]+ ){0,2}(?:appointment|exam|interview|flight|trip|wedding|deadline|surgery|presentation|reservation|graduation|check-?up)(?: to [\w ]+?)?(?= is|'s| starts| leaves| was| has| got)"
 )
 _VERB = (
     r"live|lived|work|worked|am|was|have|had|love|hate|dislike|enjoy|prefer|speak|study|studied|don't|do not|can't|cannot|can|moved|left|quit|joined|started|own|adopted"

@@ -104,9 +104,10 @@ def thing(value: str) -> str:
 
 def name(value: str) -> str:
     """A personal name: capitalised words that are no adjective or adverb."""
-    value = re.split(r"\s+(?:and|but|from|by|please|now|because|instead|not)\b|[,.!]", value.strip(" \"“”'"))[0].strip(
-        " \"“”'"
-    )
+    value = re.split(
+        r"\s+(?:and|but|from|by|please|now|because|instead|not)\b|[,!]|(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)\.",
+        value.strip(" \"“”'"),
+    )[0].strip(" \"“”'")
     words = value.split()
     if not 0 < len(words) <= 4 or _REFUSED_NAME.match(value) or not all(word[:1].isupper() for word in words):
         return ""

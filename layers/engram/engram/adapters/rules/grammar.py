@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from engram.adapters.rules.clauses import USER, Clause
-from engram.adapters.rules.statements import FactKind, Statement
+from engram.adapters.rules.clauses import UNKNOWN, USER, Clause
+from engram.adapters.rules.statements import SINGLE, FactKind, Statement
 
 _OPENING_CHARACTERS = 12
 _TASTES = frozenset({FactKind.LIKE, FactKind.DISLIKE})
@@ -48,20 +48,28 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The rules of one language, how it joins the parts of a list, and what begins an aside after one."""
+    """The rules of one language, how it joins the parts of a list, and what begins an aside after one.
+
+    Attributes:
+        denial: "not sushi" after "ramen", in the same clause or as the next: its group `no` is taken back.
+    """
 
     rules: tuple[Rule, ...]
     list_break: re.Pattern[str]
     aside: re.Pattern[str]
+    denial: re.Pattern[str]
 
 
 def read(clauses: Iterable[Clause], grammars: dict[str, Grammar], message: str) -> list[Statement]:
     """What the asserted clauses say, in order; per clause the first rule of a kind wins."""
     found: list[Statement] = []
+    before: list[Statement] = []
     for clause in clauses:
+        said, before = before, []
         if not clause.asserted:
             continue
         grammar = grammars[clause.language]
+        found += _denied(clause, said, grammar, message)
         kinds: set[FactKind] = set()
         for rule in grammar.rules:
             if rule.kind in kinds or not _applies(rule, clause, found):
@@ -70,7 +78,17 @@ def read(clauses: Iterable[Clause], grammars: dict[str, Grammar], message: str) 
             if statements:
                 kinds |= _TASTES if rule.kind in _TASTES else {rule.kind}
                 found += statements
+                before += statements
     return found
+
+
+def _denied(clause: Clause, said: list[Statement], grammar: Grammar, message: str) -> Iterator[Statement]:
+    """What a clause "not sushi" takes back of the kind that the clause before it speaks of."""
+    match = grammar.denial.match(clause.text)
+    if match is None or clause.subject not in (USER, UNKNOWN):
+        return
+    for kind in dict.fromkeys(one.kind for one in said if one.holds and one.kind not in SINGLE):
+        yield Statement(kind, clause.slice_of(message, *match.span("no")), "", clause.start, clause.end, holds=False)
 
 
 def _applies(rule: Rule, clause: Clause, found: list[Statement]) -> bool:
@@ -93,6 +111,10 @@ def _statements(rule: Rule, clause: Clause, grammar: Grammar, message: str) -> I
     value = clause.slice_of(message, *match.span("value")) if "value" in groups and match["value"] else ""
     if "value" in groups and not value:
         return
+    denied = grammar.denial.search(value) if rule.many and rule.holds else None
+    if denied is not None:
+        yield Statement(rule.kind, rule.shape(denied["no"]), "", clause.start, clause.end, holds=False)
+        value = value[: denied.start()]
     words = {name: clause.slice_of(message, *match.span(name)) for name in groups if name != "value" and match[name]}
     parts = grammar.list_break.split(grammar.aside.split(value, maxsplit=1)[0]) if rule.many else [value]
     for position, part in enumerate(parts):

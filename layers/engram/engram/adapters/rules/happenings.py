@@ -4,29 +4,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from datetime import tzinfo
+from collections.abc import Iterator, Sequence
+from datetime import date, tzinfo
 
-from engram.adapters.rules.clauses import USER, Clause, by_sentence
+from engram.adapters.rules.clauses import UNKNOWN, USER, Clause, by_sentence
 from engram.adapters.rules.dates import When, when
 from engram.adapters.rules.requests import asks_again, is_request
 from engram.adapters.rules.statements import FactKind, Statement
+from engram.adapters.rules.tenses import looks_ahead, returns_yearly
 from engram.domain.models import Message
 from engram.extraction.models import Citation, GistDraft
 
 MAX_GIST_CHARACTERS = 200
+_LONGEST_DATE = 24
 MAX_GISTS_PER_MESSAGE = 6
 _I = re.IGNORECASE
 _CJK = re.compile(r"[\u3400-\u9fff]")
-_AHEAD = re.compile(
-    r"\b(?:will|'ll|going to|gonna|plan(?:ning|s)?|intend|about to|next|tomorrow|tonight|upcoming|coming|scheduled|booked|flying|moving|leaving|starting|visiting|have an? (?:appointment|exam|meeting|interview|flight|test|date|trip|wedding|deadline|surgery)|in (?:\d+|an?|one|two|three|a few|a couple of) (?:days?|weeks?|months?|years?))\b"
-    r"|打算|计划|准备|决定|即将|将要|要(?!是)|会在|明[天晚年早]|后天|下(?:下)?(?:个)?(?:周|星期|礼拜|月)|约了|预约|订了|报名|以后|之后",
-    _I,
-)
 _PLAN = re.compile(
-    r"^(?:i(?:'m| am|'ve| have|'ll| will)?|we(?:'re| are|'ve| have|'ll| will)?)\b.*?(?:\b(?:will|going to|gonna|plan(?:ning)? (?:to|on)|intend(?:ing)? to|about to|decided to|scheduled|(?:signed up|registered) for|flying|moving|travel+ing|leaving|starting|visiting|expecting|getting married)\b|'ll\b)"
-    r"|^(?:i|we)(?:'ve| have)?(?: just| already)? (?:booked|scheduled|have an? (?:[\w-]+ ){0,2}(?:appointment|exam|meeting|interview|flight|test|trip|wedding|deadline|surgery|concert|race|presentation|party|reservation))\b"
-    r"|^[^他她它你您]{0,12}我们?.{0,12}?(?:(?:打算|计划|准备|决定)(?!工作|好|了|书|案)|即将|将要?|要(?!是|求)|会(?=去|在|到|参加)|[约約]了|预约了?|订了|报名了?|有(?:一)?(?:个|场|次)?[^，]{0,6}(?:考试|面试|会议|手术|演出|约会|体检|航班|婚礼|比赛|聚会|答辩|演讲|旅行))",
+    r"^(?:i(?:'m| am|'ve| have|'ll| will)?|we(?:'re| are|'ve| have|'ll| will)?)\b.*?(?:\b(?:will|going to|gonna|plan(?:ning)? (?:to|on)|intend(?:ing)? to|about to|decided to|scheduled|(?:signed up|registered) for|flying|moving|travel+ing|leaving|starting|visiting|expecting|getting married|(?:need|have|has|got|supposed|due) to|gotta|must)\b|'ll\b)"
+    r"|^(?:i|we)(?:'ve| have)?(?: just| already)? (?:booked|scheduled|have an? (?:[\w-]+ ){0,2}(?:appointment|exam|meeting|interview|flight|test|trip|wedding|deadline|surgery|concert|race|presentation|party|reservation|review|call|match|game|class|lesson|check-?up|train|visit))\b"
+    r"|^(?:my|our) (?:[\w'-]+ ){0,3}(?:appointment|exam|meeting|interview|flight|test|trip|wedding|deadline|surgery|concert|race|presentation|party|reservation|review|match|game|check-?up|train|graduation|move)(?: to [\w ]+?)?(?:'s| is| are|'re| starts?| leaves| got moved to| (?:was|has been|is) (?:moved|postponed|rescheduled) to)\b"
+    r"|^[^他她它你您]{0,12}我们?.{0,12}?(?:(?:打算|计划|准备|决定)(?!工作|好|了|书|案)|即将|将要?|要(?!是|求)|会(?=去|在|到|参加)|(?:必须|应该|得)(?=去|要|交|参加|开|做|写|赶|准备|见|上)|需要(?=去|交|参加|提交|完成)|[约約]了|预约了?|订了|报名了?|有(?:一)?(?:个|场|次)?[^，]{0,6}(?:考试|面试|会议|手术|演出|约会|体检|航班|婚礼|比赛|聚会|答辩|演讲|旅行|会$|会议|评审|汇报|课|直播|复诊|饭局))"
+    r"|^.{0,12}我们?.{0,12}?(?:明天|后天|下(?:下)?(?:个)?(?:周|星期|礼拜|月)[一二三四五六日天末]?|明年|周末|(?:周|星期|礼拜)[一二三四五六日天]|\d月\d*[日号]?).{0,6}?(?:搬|去(?!年)|飞|出差|入职|结婚|毕业|开学|面试|体检|出发|回国|考试|手术)"
+    r"|^我们?的?(?:婚礼|航班|飞机|火车|高铁|考试|面试|手术|演出|比赛|答辩|毕业典礼|体检|预约)(?:是|在|定在|改到|推迟到)",
     _I,
 )
 _LASTING_PLAN = re.compile(
@@ -39,7 +39,7 @@ _FLEETING = re.compile(
     _I,
 )
 _NO_PLAN = re.compile(
-    r"\b(?:(?:an?|the|my|our|this|travel) plan to|not going to|won't|no longer|don't plan|used to|wasn't|was going to)\b|不打算|不准备|不会|不要|没打算|要求|需要|想要(?:你|一)|没有?计划|要不要|主要|重要|只要",
+    r"\b(?:(?:an?|the|my|our|this|travel) plan to|not going to|won't|no longer|don't plan|used to|wasn't|was going to)\b|不打算|不准备|不会|不要|没打算|要求|需要(?!去|交|参加|提交|完成)|想要(?:你|一)|没有?计划|要不要|主要|重要|只要",
     _I,
 )
 _SUBJECT = re.compile(r"^(?:i(?:'m| am|'ve| have)?|we(?:'re| are|'ve| have)?)\s+|^我们?", _I)
@@ -55,10 +55,10 @@ _POLITE = re.compile(
 )
 
 
-def plans(clauses: Iterable[Clause], message: Message, zone: tzinfo) -> Iterator[Statement]:
+def plans(clauses: Sequence[Clause], message: Message, zone: tzinfo) -> Iterator[Statement]:
     """What the user intends: with a date ahead, or said to be a plan. A cancelled plan does not hold."""
     said = message.created_at.astimezone(zone).date()
-    for clause in clauses:
+    for place, clause in enumerate(clauses):
         if clause.subject != USER or not clause.asserted:
             continue
         cancelled = _CANCELLED.match(clause.text)
@@ -68,19 +68,29 @@ def plans(clauses: Iterable[Clause], message: Message, zone: tzinfo) -> Iterator
             continue
         if _PLAN.match(clause.text) is None or _NO_PLAN.search(clause.text):
             continue
-        date = when(clause.text, said, forward=True)
-        ahead = date is not None and date.day > said and not _FLEETING.search(clause.text)
+        day = when(clause.text, said, forward=True) or _date_before(clauses, place, said)
+        ahead = day is not None and day.day > said and not _FLEETING.search(clause.text)
         if not ahead and not _LASTING_PLAN.search(clause.text):
             continue
         words = clause.slice_of(message.content, 0, len(clause.text))
-        content = _SUBJECT.sub("", words).strip() if not _CJK.search(words) else words.replace("我", "", 1).strip("们 ")
-        dated = _dated(content, date) if date is not None and date.day > said else content
+        content = (
+            _SUBJECT.sub("", words).strip() if not _CJK.search(words) else words.replace("我", "", 1).strip("们的 ")
+        )
+        dated = _dated(content, day) if day is not None and day.day > said else content
         yield Statement(FactKind.PLAN, content, dated, clause.start, clause.end)
 
 
-def _dated(content: str, date: When) -> str:
+def _date_before(clauses: Sequence[Clause], place: int, said: date) -> When | None:
+    """The date that stands alone before a clause: "On Friday, I have to …"."""
+    before = clauses[place - 1] if place else None
+    if before is None or before.end - before.start > _LONGEST_DATE or clauses[place].start - before.end > 2:
+        return None
+    return when(before.text, said, forward=True) if before.subject == UNKNOWN else None
+
+
+def _dated(content: str, day: When) -> str:
     """A plan outlives the day it was made: "next month" is kept with the month it means."""
-    return f"{content}（{date.text}）" if _CJK.search(content) else f"{content} ({date.text})"
+    return f"{content}（{day.text}）" if _CJK.search(content) else f"{content} ({day.text})"
 
 
 def gists(sentences: list[tuple[int, int]], clauses: list[Clause], message: Message, zone: tzinfo) -> list[GistDraft]:
@@ -99,7 +109,7 @@ def gists(sentences: list[tuple[int, int]], clauses: list[Clause], message: Mess
             label = "用户说：" if chinese else "User said: "
         else:
             continue
-        happened = _when(text, message, zone)
+        happened = _when(inside, text, message, zone)
         moment = message.created_at if happened is None else happened.moment(zone)
         found.append(GistDraft(label + _cut(text), moment, (Citation(message.message_id, text),)))
         if len(found) == MAX_GISTS_PER_MESSAGE:
@@ -125,12 +135,18 @@ def _tells(clauses: list[Clause], text: str) -> bool:
     return long_enough and about_them
 
 
-def _when(text: str, message: Message, zone: tzinfo) -> When | None:
+def _when(clauses: list[Clause], text: str, message: Message, zone: tzinfo) -> When | None:
+    """The first date, read in the direction of its own clause; a clause that shows none has that of its sentence."""
     said = message.created_at.astimezone(zone).date()
-    found = when(text, said, forward=_AHEAD.search(text) is not None)
-    if found is None or found.day.isoformat()[: len(found.text)] == said.isoformat()[: len(found.text)]:
-        return None
-    return found
+    for clause in clauses:
+        words = message.content[clause.start : clause.end]
+        found = when(words, said, forward=looks_ahead(words, text))
+        if found is not None:
+            if returns_yearly(words):
+                return None
+            day = found.day.isoformat()[: len(found.text)]
+            return None if day == said.isoformat()[: len(found.text)] else found
+    return None
 
 
 def _cut(text: str) -> str:

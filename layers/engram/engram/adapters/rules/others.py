@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from engram.adapters.rules.clauses import USER, Clause
+from engram.adapters.rules.statements import Statement
 from engram.domain.models import MemoryKind, Message
 from engram.extraction.models import Citation, ItemDraft
 
@@ -17,10 +18,13 @@ _SAID = re.compile(
 )
 
 
-def items_about_others(clauses: Iterable[Clause], message: Message) -> Iterator[ItemDraft]:
-    """Plain statements about a relation or a pet, in the words of the message."""
+def items_about_others(
+    clauses: Iterable[Clause], statements: Iterable[Statement], message: Message
+) -> Iterator[ItemDraft]:
+    """Plain statements about a relation or a pet, in the words of the message; not what the profile has from them."""
+    in_profile = {(one.start, one.end) for one in statements}
     for clause in clauses:
-        known = clause.subject not in (USER, "assistant", "?", "")
+        known = clause.subject not in (USER, "assistant", "?", "") and (clause.start, clause.end) not in in_profile
         if known and clause.asserted and _SAID.match(clause.text):
             words = message.content[clause.start : clause.end]
             yield ItemDraft(

@@ -25,6 +25,7 @@ def _places(*names: str) -> tuple[Place, ...]:
 ENGLISH: Mapping[FactKind, tuple[Place, ...]] = {
     FactKind.NAME: _places("basic_info::name"),
     FactKind.NICKNAME: _places("basic_info::preferred_name", "basic_info::nickname"),
+    FactKind.ADDRESS: _places("basic_info::preferred_name", "basic_info::nickname"),
     FactKind.AGE: _places("basic_info::age", "demographics::age"),
     FactKind.BIRTHDAY: _places("basic_info::birthday", "basic_info::birth_date", "basic_info::date_of_birth"),
     FactKind.GENDER: _places("basic_info::gender", "demographics::gender"),
@@ -60,6 +61,7 @@ ENGLISH: Mapping[FactKind, tuple[Place, ...]] = {
 CHINESE: Mapping[FactKind, tuple[Place, ...]] = {
     FactKind.NAME: _places("基本信息::姓名", "基本信息::用户姓名", "基本信息::名字"),
     FactKind.NICKNAME: _places("基本信息::昵称", "基本信息::称呼"),
+    FactKind.ADDRESS: _places("基本信息::昵称", "基本信息::称呼"),
     FactKind.AGE: _places("基本信息::年龄", "人口统计::年龄", "基本信息::用户年龄"),
     FactKind.BIRTHDAY: _places("基本信息::生日", "基本信息::出生日期"),
     FactKind.GENDER: _places("基本信息::性别", "人口统计::性别"),

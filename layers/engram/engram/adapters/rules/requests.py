@@ -17,7 +17,7 @@ _CJK = re.compile(r"[\u3400-\u9fff]")
 _DURABLE_ZH = (
     r"(?:以后|今后|往后|从现在(?:起|开始)|从今(?:天起|往后|以后)?|之后|每次|每当|一直|总是|永远|始终|任何时候|全程)"
 )
-_TO_ASSISTANT_ZH = r"(?:回答|回复|答复|说话?|讲|称呼|叫我|喊我|用|不要|别|少|多|写|解释|告诉|提醒|给我|跟我|和我|对我|保持|避免|使用|输出|翻译)"
+_TO_ASSISTANT_ZH = r"(?:回答|回复|答复|说话?|讲|先给|先说|给出|直接给|列出|附上|总结|称呼|叫我|喊我|用|不要|别|少|多|写|解释|告诉|提醒|给我|跟我|和我|对我|保持|避免|使用|输出|翻译)"
 _INSTRUCTION_ZH = re.compile(
     rf"^(?:请|麻烦|拜托)?(?:你|您)?(?:记住|记得)?[，,：:\s]*(?:请)?(?:你|您)?(?:我希望|我想要?|我要|我要求)?(?:你|您)?{_DURABLE_ZH}[，,]?(?:请|你|您|都|就|要|也|我们|跟我|和我|对我|给我)*.{{0,12}}?{_TO_ASSISTANT_ZH}"
     rf"|^(?:请|麻烦)?(?:你|您)?(?:和|跟|对)?我?(?:说话|聊天|交流|回答|回复)(?:时|的时候)?(?:请)?(?:都|总是|一直|始终)?(?:要|用|别|不要).{{1,30}}"
@@ -28,7 +28,7 @@ _INSTRUCTION_ZH = re.compile(
     _I,
 )
 _CALL_ME_ZH = re.compile(
-    r"^(?:请|麻烦)?(?:你|您)?(?:可以|就|以后|今后|之后|从现在起|从现在开始)*(?:都)?(?:直接)?(?:叫|喊|称呼)我(?:为|做|作)?(?P<value>[^，。,.!！?？的吧了]{1,12}?)(?:就好|就行|即可|就可以|吧|好了|就可以了)*(?:了)?$"
+    r"^(?:请|麻烦|拜托|你|您|可以|就|以后|今后|往后|之后|从现在起|从现在开始|从今以后|从今往后|记得|记住|都|要|还是|直接|改口)*(?:叫|喊|称呼)我(?:为|做|作)?(?P<value>[^，。,.!！?？的吧了]{1,12}?)(?:就好|就行|即可|就可以|吧|好了|就可以了)*(?:了)?$"
 )
 _ANSWER_IN_ZH = re.compile(
     rf"用(?P<value>{chinese_words.LANGUAGE})(?:跟我|和我|对我|给我|来)?(?:回答|回复|答复|交流|说|聊|对话|写|沟通)"
@@ -40,7 +40,8 @@ _INSTRUCTION_EN = re.compile(
     rf"^(?:please |kindly )?(?:remember to |make sure to |be sure to |i(?:'d| would)? (?:want|need|like|prefer|expect) you to |you (?:should|must|need to|have to|can|may) )?{_DURABLE_EN}[,]? (?:please |you (?:should|must) |i want you to )*{_TO_ASSISTANT_EN}\b.*"
     rf"|^(?:please |kindly )?(?:remember to |make sure to |be sure to |i(?:'d| would)? (?:want|need|like|prefer|expect) you to |you (?:should|must) )?{_TO_ASSISTANT_EN}\b.*\b(?:from now on|in (?:the )?future|going forward|every time|each time|always|at all times)$"
     r"|^(?:please |kindly )?(?:don't|do not|never|stop) (?:ever )?(?:use|using|call|calling me|add|adding|send|sending|include|including) (?:any |so many )?(?:emojis?|emoticons|exclamation marks?|markdown|bullet(?: point)?s|jargon|slang|me \w+).*"
-    r"|^(?:please |kindly )?keep (?:your|all|the) (?:answers?|replies|responses?|explanations?|messages?) .+"
+    r"|^(?:please |kindly )?keep (?:(?:your|all|the|all your) )?(?:answers?|replies|responses?|explanations?|messages?) .+"
+    r"|^(?:please |kindly )?(?:stop|quit) (?!by\b)\w+ing\b.*"
     r"|^i (?:prefer|like|want) (?:your |my )?(?:answers?|replies|responses?|explanations?) (?:to be |in |short|brief|concise|detailed).*|^i (?:prefer|want) (?:short|brief|concise|detailed|long|simple|formal|informal|metric|bullet)\b[\w ,-]* (?:answers?|replies|responses?|explanations?|units)$",
     _I,
 )
@@ -102,7 +103,7 @@ def wishes(sentence: str) -> list[Wish]:
         return []
     called = _nickname(text, chinese)
     if called:
-        return [Wish(FactKind.NICKNAME, called, called)]
+        return [Wish(FactKind.ADDRESS, called, called)]
     if (_INSTRUCTION_ZH if chinese else _INSTRUCTION_EN).match(text) is None or len(text) > 300:
         return []
     language = (_ANSWER_IN_ZH if chinese else _ANSWER_IN_EN).search(text)

@@ -12,6 +12,7 @@ class FactKind(StrEnum):
 
     NAME = "name"
     NICKNAME = "nickname"
+    ADDRESS = "form_of_address"
     AGE = "age"
     BIRTHDAY = "birthday"
     GENDER = "gender"
@@ -46,6 +47,7 @@ SINGLE = frozenset(
     {
         FactKind.NAME,
         FactKind.NICKNAME,
+        FactKind.ADDRESS,
         FactKind.AGE,
         FactKind.BIRTHDAY,
         FactKind.GENDER,

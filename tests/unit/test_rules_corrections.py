@@ -1,0 +1,104 @@
+"""What people take back, how they want to be called, and what ends with a job."""
+
+# ruff: noqa: E501  (tables of sentences)
+from __future__ import annotations
+
+import pytest
+
+from engram.adapters.rules import RulesDistiller
+from engram.adapters.rules.clauses import language_of
+from engram.domain.models import MemoryKind
+from tests.builders import Profile
+
+CORRECTED = [
+    (("I love sushi", "No, I meant I love ramen, not sushi."), ["likes ramen"]),
+    (("I love sushi", "I love ramen, not sushi"), ["likes ramen"]),
+    (("I love ramen not sushi",), ["likes ramen"]),
+    (("I live in Tokyo", "Sorry, I meant Osaka."), ["Osaka"]),
+    (("I live in Boston", "Oops, not Boston, I meant Austin"), ["Austin"]),
+    (("I'm allergic to peanuts", "Sorry, I meant walnuts, not peanuts."), ["allergic to walnuts"]),
+    (("My dog is called Rex", "No, it's Max, not Rex"), ["dog named Max"]),
+    (("I work at Contoso", "Not Contoso, Fabrikam."), ["Fabrikam"]),
+    (("我搬到了东京", "不对，我说的是大阪，不是东京"), ["大阪"]),
+    (("我住在东京", "说错了，是大阪"), ["大阪"]),
+    (("我对花生过敏", "说错了，不是花生，是核桃"), ["对核桃过敏"]),
+    (("我叫李明", "更正一下，是李鸣，不是李明"), ["李鸣"]),
+    (("I love sushi", "I used to love sushi but now I hate it"), []),
+    (("我喜欢榴莲", "我以前喜欢榴莲，现在讨厌了"), []),
+    (("I don't eat meat", "I started eating meat again"), []),
+    (("我不吃肉", "我又开始吃肉了"), []),
+]
+LEFT_ALONE = [
+    ("I dislike cold weather", "It's hot, not cold.", "dislikes cold weather"),
+    ("I like cats", "It's dogs I like, not cats", "likes cats"),
+    ("我对花生过敏", "应该是感冒不是过敏", "对花生过敏"),
+    ("I live in Tokyo", "No, I mean 28.", "Tokyo"),
+    ("I live in Tokyo", "Did you mean Osaka, not Tokyo?", "Tokyo"),
+]
+
+
+def heard(*texts: str, days: bool = True) -> Profile:
+    profile = Profile(RulesDistiller(), language=language_of(texts[0]))
+    for day, text in enumerate(texts):
+        profile.hears(text, day=2 + (day if days else 0))
+    return profile
+
+
+@pytest.mark.parametrize(("texts", "left"), CORRECTED)
+def test_what_is_taken_back_is_put_right_and_nothing_stays_beside_it(texts: tuple[str, ...], left: list[str]) -> None:
+    profile = heard(*texts, days=False)
+    assert list(profile.says().values()) == left
+    assert [item.content for item in profile.items.values()] == left
+
+
+@pytest.mark.parametrize(("first", "second", "kept"), LEFT_ALONE)
+def test_words_that_only_look_like_a_correction_change_nothing(first: str, second: str, kept: str) -> None:
+    assert list(heard(first, second).says().values()) == [kept]
+
+
+def test_a_correction_that_does_not_say_what_was_wrong_is_not_carried_over_to_another_day() -> None:
+    assert heard("I live in Tokyo", "Sorry, I meant Osaka.").says() == {"basic_info::city": "Tokyo"}
+
+
+def test_a_correction_closes_what_was_wrong_in_the_history() -> None:
+    profile = heard("我搬到了东京", "不对，我说的是大阪，不是东京")
+    [wrong] = profile.closed
+    [right] = profile.items.values()
+    assert (wrong.id, wrong.content, right.content, right.version) == (right.id, "东京", "大阪", 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("以后请叫我雷哥", "雷哥"), ("请记住以后叫我大卫", "大卫"), ("从现在起叫我阿杰", "阿杰"), ("Call me Ray from now on.", "Ray"),
+        ("Please address me as Dr. Lee", "Dr. Lee"),
+    ],
+)  # fmt: skip
+def test_how_the_user_wants_to_be_called_is_a_slot_and_an_instruction(text: str, name: str) -> None:
+    profile = heard(text)
+    assert list(profile.says().values()) == [name]
+    assert [(item.kind, item.content) for item in profile.items.values()] == [(MemoryKind.INSTRUCTION, name)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Stop apologizing all the time.", "Please keep answers under 100 words", "以后每次都先给结论", "以后用英文回答我"],
+)
+def test_standing_wishes_are_kept_as_instructions(text: str) -> None:
+    assert [item.kind for item in heard(text).items.values()] == [MemoryKind.INSTRUCTION]
+
+
+@pytest.mark.parametrize(
+    ("texts", "left"),
+    [
+        (("I joined Northwind as an analyst.", "I left Northwind, I'm at Contoso since Monday."), {"work::company": "Contoso"}),
+        (("我在腾讯做产品经理", "我从腾讯离职了，上周加入了字节跳动"), {"工作::公司": "字节跳动"}),
+        (("I work at Acme as a nurse", "I quit my job"), {}),
+        (("I'm an analyst.", "I work at Northwind as an analyst", "I left Northwind."), {"work::title": "analyst"}),
+        (("I'm an analyst at Northwind.", "I'm a manager at Contoso now, I left Northwind"), {"work::company": "Contoso", "work::title": "manager"}),
+    ],
+)  # fmt: skip
+def test_a_title_that_was_only_said_with_an_employer_ends_with_that_job(
+    texts: tuple[str, ...], left: dict[str, str]
+) -> None:
+    assert heard(*texts).says() == left
