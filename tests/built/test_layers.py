@@ -70,7 +70,9 @@ os.environ["TIKTOKEN_CACHE_DIR"] = {str(vocabulary)!r}
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 from engram.text.tokens import count_tokens
 from engram.adapters.local_encoder import LocalEncoder
-print(count_tokens("hello world"), len(LocalEncoder().embed(["hello"], "query")[0]))
+from pathlib import Path
+encoder = LocalEncoder(cache=Path({str(vocabulary.parent / "encoder")!r}))
+print(count_tokens("hello world"), len(encoder.embed(["hello"], "query")[0]))
 """,
     )
     assert printed.split() == ["2", "2048"]
@@ -91,7 +93,7 @@ def test_a_layer_fits_and_says_how_large_it_is(built, tmp_path, capsys):
         unzipped, zipped = size_mb(built / name), zipped_mb(built / name, tmp_path / f"{name}.zip")
         with capsys.disabled():
             sys.stdout.write(f"\n{name}: {unzipped:.0f} MB, {zipped:.0f} MB zipped; engram {engram:.1f} MB")
-        assert unzipped + engram < UNZIPPED_LIMIT_MB * 0.7
+        assert unzipped + engram < UNZIPPED_LIMIT_MB * 0.85
 
 
 def size_mb(folder: Path) -> float:

@@ -99,6 +99,7 @@ def prepare(cache: Path) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=folder.name + ".", dir=cache))
     prepared_encoder.write(scratch)
+    scratch.chmod(0o755)  # in a layer another user reads it than the one who built it
     try:
         scratch.rename(folder)
     except OSError:  # another process was first

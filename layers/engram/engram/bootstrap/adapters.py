@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from engram.api.cursors import Cursors
     from engram.ports import BlobStore, Distiller, Embedder, ProfileCache, SearchIndex, Table, WorkQueue
 
+LAYER_ENCODER = Path("/opt/encoder")
+"""Where the dependency layer brings the local encoder's prepared form."""
+
 
 class Adapters(Parts):
     """The ports, the secrets and who may ask."""
@@ -138,7 +141,7 @@ class Adapters(Parts):
         if settings.embedder == "local":
             from engram.adapters.local_encoder import LocalEncoder
 
-            return LocalEncoder(cache=self._folder / "encoder" if self.embedded else None)
+            return LocalEncoder(cache=self._folder / "encoder" if self.embedded else LAYER_ENCODER)
         if settings.embedder == "bedrock":
             from engram.adapters.bedrock import BedrockEmbedder
 
