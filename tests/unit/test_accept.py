@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engram.context.templates import CHINESE, ENGLISH
 from engram.domain.models import EventTag, MemoryKind, ProfileSlot, Role
 from engram.extraction.accept import accept
-from engram.extraction.batches import cut, relevant_slots
+from engram.extraction.batches import GAP, cut, excerpts, relevant_slots
 from engram.extraction.models import Citation, Distillation, GistDraft, ItemDraft, SlotAction, SlotChange
 from engram.extraction.provenance import provenance_of
 from engram.profile.config import ProfileConfig, parse_config, preset, taxonomy_of
@@ -210,6 +210,33 @@ def test_an_answer_is_not_cut_from_its_question() -> None:
     answer = said("a" * 50, message_id="a", seq=2, role=Role.ASSISTANT)
     parts = cut([said("x" * 30), question, answer], count_tokens=len, maximum=90)
     assert [[one.message_id for one in part] for part in parts] == [["m1"], ["q", "a"]]
+
+
+@given(st.text(max_size=400), st.integers(40, 400))
+def test_what_a_distiller_sees_of_a_message_is_bounded_and_is_the_message_itself(text: str, maximum: int) -> None:
+    [shown] = excerpts([said(text)], count_tokens=lambda one: len(one.encode()), maximum=maximum)
+    assert len(shown.content.encode()) <= max(maximum, 4 * 64)
+    assert all(part in text for part in shown.content.split(GAP))
+    assert shown.message_id == "m1"
+
+
+def test_of_a_message_of_a_megabyte_a_distiller_sees_both_ends() -> None:
+    text = "I live in Oslo. " + "字" * 300_000 + " My cat is called Miso."
+    [shown] = excerpts([said(text)], count_tokens=lambda one: len(one))
+    assert len(shown.content) <= 4_096
+    assert shown.content.startswith("I live in Oslo. ")
+    assert shown.content.endswith("My cat is called Miso.")
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "Context for you\n- basic_info::city: Oslo\n- [2026-03-01] User said: I live in Oslo",
+        "你的资料\n- 基本信息::居住城市: Oslo\n- [2026-03-01] I live in Oslo",
+    ],
+)
+def test_the_lines_of_a_block_are_no_facts_whatever_template_is_around_them(block: str) -> None:
+    assert reasons(city("Oslo", Citation("m1", "Oslo")), block) == ["foreign_text"]
 
 
 def test_of_two_thousand_slots_the_ones_the_messages_speak_of_go_along() -> None:

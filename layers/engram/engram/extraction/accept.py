@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
+from engram.context.templates import BLOCK_MARKERS
 from engram.domain.models import EventTag, Evidence, Message, Role
 from engram.extraction.models import (
     Citation,
@@ -107,11 +108,14 @@ class _Refused(Exception):
     """A row cannot be believed; the argument is the reason."""
 
 
-def accept(distillation: Distillation, request: DistillationRequest, *, markers: tuple[str, ...] = ()) -> Accepted:
+def accept(
+    distillation: Distillation, request: DistillationRequest, *, markers: tuple[str, ...] = BLOCK_MARKERS
+) -> Accepted:
     """Examines every row of `distillation` against the messages of `request`.
 
     Args:
-        markers: headings of the business's own context template, so that its echoes are recognised.
+        markers: lines that begin a context block. The lines inside are known by their form, so that the echo of a
+            caller's own template, which is nowhere stored, is recognised too.
     """
     examiner = _Examiner(request, markers)
     dropped = [Dropped("row", reason) for reason in distillation.dropped]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from engram.domain.models import Message, ProfileSlot, Role
 from engram.extraction.elements import normal
@@ -12,6 +13,9 @@ from engram.extraction.shortening import TokenCounter
 MAX_PART_TOKENS = 4_096
 MAX_MESSAGES = 200
 MAX_SLOTS = 60
+MAX_EXCERPT_CHARACTERS = 15_000
+_LEAST_CHARACTERS = 64
+GAP = "\n\n[…]\n\n"
 _WORD = re.compile(r"[a-z0-9]{3,}", re.IGNORECASE)
 _CJK = re.compile(r"[\u3400-\u9fff]+")
 MESSAGE_OVERHEAD_TOKENS = 12
@@ -42,6 +46,35 @@ def cut(
     if part:
         parts.append(tuple(part))
     return parts
+
+
+def excerpts(
+    messages: Iterable[Message], *, count_tokens: TokenCounter, maximum: int = MAX_PART_TOKENS
+) -> tuple[Message, ...]:
+    """The messages as a distiller sees them: of one that is longer than a part, its beginning and its end.
+
+    What it quotes is looked for in the whole message, so words on both sides of the gap are nobody's.
+    """
+    return tuple(
+        message if len(message.content) <= maximum // 4 else _excerpt(message, count_tokens, maximum)
+        for message in messages
+    )
+
+
+def _excerpt(message: Message, count_tokens: TokenCounter, maximum: int) -> Message:
+    """At most `maximum` tokens. The bound in characters comes first: counting a megabyte takes half a second."""
+    characters = min(len(message.content), MAX_EXCERPT_CHARACTERS)
+    text = _both_ends(message.content, characters)
+    while count_tokens(text) > maximum and characters > _LEAST_CHARACTERS:
+        characters = characters * 3 // 4
+        text = _both_ends(message.content, characters)
+    return message if len(text) == len(message.content) else replace(message, content=text)
+
+
+def _both_ends(text: str, characters: int) -> str:
+    """Three quarters from the beginning, where people say what it is about, and one from the end, where they ask."""
+    end = (characters - len(GAP)) // 4
+    return text[: characters - len(GAP) - end] + GAP + text[len(text) - end :] if len(text) > characters else text
 
 
 def _question_of(part: list[Message], answer: Message) -> list[Message]:

@@ -19,11 +19,12 @@ from engram.domain.ids import derived_id
 from engram.domain.models import Message, MessageRef, Operation, OperationStatus
 from engram.domain.scope import Scope
 from engram.domain.table import Delete, Item, Key
-from engram.extraction.accept import accept
-from engram.extraction.batches import cut, relevant_slots
+from engram.extraction.accept import Dropped, accept
+from engram.extraction.batches import cut, excerpts, relevant_slots
 from engram.extraction.indexing import embedded
 from engram.extraction.merge import MergeResult, Present, merge
 from engram.extraction.models import Distillation, DistillationRequest
+from engram.extraction.outcome import summed
 from engram.extraction.projection import Projector
 from engram.ports import Distiller, Embedder, Meter, Table
 from engram.profile.taxonomy import Taxonomy
@@ -160,7 +161,7 @@ class DistilStage:
                 count_tokens=self._count_tokens,
                 taxonomy=rules.taxonomy,
             )
-            changed = self._advanced(operation, messages[-1], merged, len(accepted.dropped), now, last=last)
+            changed = self._advanced(operation, messages[-1], merged, accepted.dropped, now, last=last)
             taken = tuple(operation.arguments[TAKEN]) if last else ()
             commit = _commit(scope, profile, merged, changed, done_buffers=taken, draft=draft)
             try:
@@ -191,7 +192,8 @@ class DistilStage:
         kept = self._table.get(draft)
         if kept is not None and kept.body["made_from"] == made_from:
             return msgspec.convert(kept.body, Distillation)
-        answer = self._distiller.distil(request)
+        shown = excerpts(request.messages, count_tokens=self._count_tokens)
+        answer = self._distiller.distil(replace(request, messages=shown))
         body = {**encode(answer), "made_from": made_from}
         self._table.write([Item(draft, body, epoch=self._reader.tombstones(scope).epoch)])
         if answer.tokens_in or answer.tokens_out:
@@ -200,20 +202,17 @@ class DistilStage:
         return answer
 
     def _advanced(
-        self, operation: Operation, until: Message, merged: MergeResult, dropped: int, now: datetime, *, last: bool
+        self,
+        operation: Operation,
+        until: Message,
+        merged: MergeResult,
+        dropped: Sequence[Dropped],
+        now: datetime,
+        *,
+        last: bool,
     ) -> Operation:
         """The operation after this part, with the sums of what its parts did."""
-        before = operation.result or {}
-        counts = {
-            "slots": len(merged.slot_puts) + len(merged.slot_deletes),
-            "gists": len(merged.gists),
-            "items": len(merged.item_puts),
-            "dropped": len(merged.dropped) + dropped,
-        }
-        result = {**before, **{name: int(before.get(name, 0)) + count for name, count in counts.items()}}
-        result["dropped_reasons"] = sorted(
-            {*before.get("dropped_reasons", ()), *(one.reason for one in merged.dropped)}
-        )
+        result = summed(operation.result or {}, merged, dropped)
         changes = operation.arguments.get(CHANGED, {})
         done = {DONE_PARTS: int(operation.arguments[DONE_PARTS]) + 1, DONE_UNTIL: _place(until)}
         arguments = {**operation.arguments, **done, CHANGED: _changes(changes, merged)}

@@ -78,6 +78,11 @@ _QUOTED_LINE = re.compile(r"^[ \t]{0,40}(?:>|&gt;).*$", re.MULTILINE)
 _DATA_LINE = re.compile(
     r"^[ \t]{0,40}(?:[{}\[\]|<].*|\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*|(?:Traceback|at) .*)$", re.MULTILINE
 )
+_BLOCK_LINE = re.compile(
+    r"^[ \t]{0,8}(?:[-*•][ \t]{0,4})?(?:\[\d{4}-\d\d-\d\d\][ \t].*|[^\s:：\n][^:：\n]{0,60}::[^:：\n]{1,60}:[ \t].*)$",
+    re.MULTILINE,
+)
+"""A slot or a gist as a context block prints it, whatever template a business puts around them."""
 _QUOTATION = re.compile(r"“([^”]{1,4000})”|「([^」]{1,4000})」|『([^』]{1,4000})』|\"([^\"]{1,4000})\"", re.DOTALL)
 _SENTENCE_IN_QUOTES = re.compile(r"\b(?:I|I'm|my|we|you|is|are|was)\b|我|你|[.!?。！？]", re.IGNORECASE)
 
@@ -118,7 +123,9 @@ def provenance_of(text: str, *, extra_markers: tuple[str, ...] = ()) -> Provenan
     spans += [(start, len(text)) for start in orders[:1] and [min(orders)]]
     overrides = list(_OVERRIDE.finditer(text))
     spans += [_paragraph(text, match.start()) for match in overrides]
-    spans += [match.span() for pattern in (_FENCE, _QUOTED_LINE, _DATA_LINE) for match in pattern.finditer(text)]
+    spans += [
+        match.span() for pattern in (_FENCE, _QUOTED_LINE, _DATA_LINE, _BLOCK_LINE) for match in pattern.finditer(text)
+    ]
     spans += _mail(text)
     spans += _handed_over(text)
     spans += _quotations(text)

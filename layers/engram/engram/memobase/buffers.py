@@ -6,12 +6,13 @@ from typing import Any
 
 from engram.domain.clock import NewId
 from engram.domain.errors import InvalidInput
-from engram.domain.models import Operation, Role
+from engram.domain.models import Role
 from engram.domain.scope import Scope
 from engram.ingestion.models import IncomingMessage, IngestionRequest
 from engram.ingestion.service import IngestionService
 from engram.memobase.blobs import check_ended
 from engram.memobase.ids import new_uuid
+from engram.memobase.views import outcome_view
 from engram.memobase.waiting import Waiting
 from engram.store import keys
 from engram.store.reader import Reader
@@ -44,7 +45,7 @@ class MemobaseBuffers:
             return None
         operation = self._waiting.for_end(scope, accepted.operation_id)
         check_ended(operation)
-        return [_outcome(operation)] if operation is not None else []
+        return [outcome_view(operation)] if operation is not None else []
 
     def import_text(self, scope: Scope, text: str) -> None:
         """Takes what the user says about themselves, elsewhere written down, as one message and distils it."""
@@ -68,14 +69,3 @@ class MemobaseBuffers:
             next(iter(self._reader.rows(scope, prefix, page=1)), None) is not None
             for prefix in (keys.BUFFER, keys.PENDING)
         )
-
-
-def _outcome(operation: Operation) -> dict[str, Any]:
-    """Memobase names what changed; Engram counts it in the operation and names what it can."""
-    result = operation.result or {}
-    return {
-        "event_id": result.get("event_id"),
-        "add_profiles": list(result.get("added_slots", ())),
-        "update_profiles": list(result.get("updated_slots", ())),
-        "delete_profiles": list(result.get("deleted_slots", ())),
-    }

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from engram.domain.clock import to_text
-from engram.domain.models import Event, Gist, ProfileSlot, User
+from engram.domain.models import Event, Gist, Operation, ProfileSlot, User
+from engram.extraction import outcome
 
 
 def user_view(user: User) -> dict[str, Any]:
@@ -81,3 +82,14 @@ def blob_view(body: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any
 
 def _time(moment: datetime) -> str:
     return to_text(moment)
+
+
+def outcome_view(operation: Operation) -> dict[str, Any]:
+    """What a distillation changed, by ids."""
+    result = operation.result or {}
+    return {
+        "event_id": result.get(outcome.EVENT),
+        "add_profiles": list(result.get(outcome.ADDED, ())),
+        "update_profiles": list(result.get(outcome.UPDATED, ())),
+        "delete_profiles": list(result.get(outcome.DELETED, ())),
+    }
