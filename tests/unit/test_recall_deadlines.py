@@ -166,21 +166,27 @@ NEAR = {"camping": (1.0, 0.0), "tent": (0.8, 0.6), "soup": (0.0, 1.0), "trip": (
 
 class TestNearness:
     def about(self, asked, *texts, **fields):
-        return Nearness(embedder=Encoder(vectors=NEAR, **fields)).about(asked, texts)
+        near = Nearness(embedder=Encoder(vectors=NEAR, **fields))
+        return near.about(asked, dict.fromkeys(texts, 0.1))
 
     def test_a_tent_is_about_camping_and_soup_is_not(self):
-        assert self.about("camping", "the tent", "the soup") == [True, False]
+        assert self.about("camping", "the tent", "the soup") == {"the tent"}
 
     def test_every_word_that_was_asked_counts(self):
-        assert self.about("camping soup", "the tent") == [True]
-        assert self.about("soup soup", "the camping") == [False]
+        assert self.about("camping soup", "the tent") == {"the tent"}
+        assert self.about("soup soup", "the camping") == frozenset()
 
     def test_a_sentence_or_nothing_or_no_encoder_finds_nothing(self):
-        assert self.about("camping tent soup trip lake", "the tent") == [False]
-        assert self.about("", "the tent") == [False]
-        assert self.about("camping", "?!") == [False]
-        assert Nearness(embedder=None).about("camping", ["the tent"]) == [False]
-        assert self.about("camping", "the tent", error=Unavailable("down")) == [False]
+        assert self.about("camping tent soup trip lake", "the tent") == frozenset()
+        assert self.about("", "the tent") == frozenset()
+        assert self.about("camping", "?!") == frozenset()
+        assert Nearness(embedder=None).about("camping", {"the tent": 0.9}) == frozenset()
+        assert self.about("camping", "the tent", error=Unavailable("down")) == frozenset()
+
+    def test_the_sentence_itself_has_a_say(self):
+        near = Nearness(embedder=Encoder(vectors=NEAR))
+        assert near.about("camping", {"the trip": 0.3}) == frozenset()
+        assert near.about("camping", {"the trip": 0.4}) == {"the trip"}
 
     def test_words_of_both_languages_are_told_apart(self):
         assert content_words("We bought a 帐篷 for the 露营 trip") == ("bought", "帐篷", "露营", "trip")

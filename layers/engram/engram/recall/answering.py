@@ -49,8 +49,8 @@ IN_RANGE = 0.3
 QUESTION_WORDS = 12
 """Words that carry meaning in the longest question."""
 
-MAX_NEAR = 8
-"""Conversations whose words are compared one by one."""
+MAX_NEAR = 40
+"""Messages whose words are compared one by one."""
 
 CLOSELY_ABOUT = 0.8
 """As `selection.ABOUT`, where the query names the past at large ("I once told you"): the newest conversation goes first
@@ -210,15 +210,12 @@ class Answering:
 
     def _near(self, words: str, searched: Found, strong: frozenset[str]) -> frozenset[str]:
         """Conversations that hold none of the words and are about them all the same."""
-        candidates: dict[str, tuple[float, str]] = {}
-        for one in searched.ranked:
-            document, cosine = one.document, searched.cosines.get(one.document.doc_id, 0.0)
-            best = candidates.get(document.conversation_id, (SENTENCE, ""))
-            if document.conversation_id not in strong and cosine >= best[0]:
-                candidates[document.conversation_id] = (cosine, document.text)
-        nearest = sorted(candidates, key=lambda one: -candidates[one][0])[:MAX_NEAR]
-        about = self._nearness.about(words, [candidates[one][1] for one in nearest])
-        return frozenset(one for one, is_about in zip(nearest, about, strict=True) if is_about)
+        rest = [one.document for one in searched.ranked if one.document.conversation_id not in strong]
+        cosines = {document.doc_id: searched.cosines.get(document.doc_id, 0.0) for document in rest}
+        near = [document for document in rest if cosines[document.doc_id] >= SENTENCE]
+        near = sorted(near, key=lambda document: -cosines[document.doc_id])[:MAX_NEAR]
+        about = self._nearness.about(words, {document.text: cosines[document.doc_id] for document in near})
+        return frozenset(document.conversation_id for document in near if document.text in about)
 
 
 def ids_of(conversations: Iterable[Conversation]) -> frozenset[str]:
