@@ -40,6 +40,15 @@ class Writes(Protocol):
     def delete_all(self, scope: Scope, target: Generation) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """One stored copy of a document."""
+
+    id: str
+    doc_id: str
+    version: int
+
+
 class VersionedWrites:
     """Ids made of scope and document id, external versions: the index itself refuses what is older.
 
@@ -68,15 +77,37 @@ class VersionedWrites:
         _bulk(self._client, operations, refresh=self._refresh)
 
     def delete_all(self, scope: Scope, target: Generation) -> None:
-        """Everything of the scope, what was written a moment ago included."""
-        query = {"query": {"bool": {"filter": owned_by(scope)}}}
+        """Everything of the scope, what was written a moment ago included.
+
+        Each document at its own version: a delete by query raises it, and a user begun anew with the same ids
+        would be refused as outdated for as long as the index remembers.
+        """
+        left = -1
+        while True:
+            found = self._found(scope, target)
+            if not found:
+                return
+            if len(found) == left < _FOUND_AT_ONCE:
+                raise Unavailable("the search index did not delete everything it was told to; deleting again is safe")
+            left = len(found)
+            operations: list[Operation] = [
+                ({"delete": self._address(scope, target, copy.doc_id, copy.version)}, None) for copy in found
+            ]
+            _bulk(self._client, operations)
+
+    def _found(self, scope: Scope, target: Generation) -> list[_Copy]:
+        """Some of the scope's documents, as of now."""
+        body = {
+            "query": {"bool": {"filter": owned_by(scope)}},
+            "size": _FOUND_AT_ONCE,
+            "_source": ["doc_id", "version"],
+        }
         with translated():
             self._client().indices.refresh(index=target.index)
-            answer = self._client().delete_by_query(
-                index=target.index, body=query, routing=routing_of(scope), conflicts="proceed", refresh=True
-            )
-        if answer.get("failures") or answer.get("version_conflicts"):
-            raise Unavailable("the search index did not delete everything it was told to; deleting again is safe")
+            answer = self._client().search(index=target.index, body=body, routing=routing_of(scope))
+        return [
+            _Copy(row["_id"], row["_source"]["doc_id"], row["_source"]["version"]) for row in answer["hits"]["hits"]
+        ]
 
     def _address(self, scope: Scope, target: Generation, doc_id: str, version: int) -> dict[str, Any]:
         return {
@@ -86,15 +117,6 @@ class VersionedWrites:
             "version": version,
             "version_type": "external_gte",
         }
-
-
-@dataclass(frozen=True, slots=True)
-class _Copy:
-    """One stored copy of a document."""
-
-    id: str
-    doc_id: str
-    version: int
 
 
 class FoundWrites:
