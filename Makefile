@@ -71,7 +71,7 @@ PYTEST = $(VENV)/bin/pytest -q
 test: lint types test-unit test-contract test-template test-stack test-built  ## Everything that CI runs
 
 test-unit: $(VENV)/.dev  ## Rules and services, sockets off; key forging
-	$(PYTEST) tests/unit tests/security
+	$(PYTEST) -n auto tests/unit tests/security
 
 test-contract: $(VENV)/.dev $(EMULATOR)/.ready  ## Each port's suite on every adapter
 	$(PYTEST) tests/contract
