@@ -146,7 +146,9 @@ class Profile:
         """Distils, accepts and merges one batch said on that day of March 2026."""
         at = datetime(2026, 3, day, 9, 0, tzinfo=UTC)
         made = [
-            one if isinstance(one, Message) else said(one, at=at, message_id=f"b{self._batches + 1}m{place}", seq=place)
+            one
+            if isinstance(one, Message)
+            else said(one, at=at, message_id=f"b{self._batches + 1}m{place}", seq=100 * self._batches + place)
             for place, one in enumerate(messages)
         ]
         request = batch(*made, slots=tuple(self.slots.values()), taxonomy=self.taxonomy, language=self.language)

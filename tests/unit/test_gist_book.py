@@ -1,8 +1,14 @@
 """Gists: what is said again is not told again; what happens again is."""
 
+from datetime import UTC
+
 import pytest
 
 from engram.adapters.rules import RulesDistiller
+from engram.context.hot import hot_profile
+from engram.domain.models import User
+from engram.profile.config import ProfileConfig, taxonomy_of
+from engram.profile.rules import ProfileRules
 from tests.builders import Profile
 
 
@@ -40,3 +46,42 @@ def test_a_repeated_statement_beside_a_new_one_keeps_the_new_one():
     profile.hears("I am allergic to cats.", "I live in Oslo.", day=5)
     assert len(lines(profile)) == 2
     assert profile.says()["basic_info::city"] == "Oslo"
+
+
+REVERSALS = [
+    ("I really hate durian.", "Actually I like durian now."),
+    ("我很讨厌榴莲", "其实现在挺喜欢榴莲"),
+    ("I plan to move to Spain in May.", "I cancelled my move to Spain."),
+    ("I live in Tokyo.", "No, I meant Osaka, not Tokyo."),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), REVERSALS)
+@pytest.mark.parametrize("together", [True, False])
+def test_a_line_that_states_only_what_was_taken_back_is_history_and_is_not_shown(before, after, together):
+    profile = Profile(RulesDistiller())
+    for batch in [(before, after)] if together else [(before,), (after,)]:
+        profile.hears(*batch, day=2)
+    first = before.rstrip(".")
+    assert [gist.content.endswith(first) for gist in profile.gists if gist.overtaken] == [True]
+    user = User("u1", profile.gists[0].created_at, profile.gists[0].created_at)
+    taxonomy = taxonomy_of(ProfileConfig(), ProfileConfig(), language="en")
+    hot = hot_profile(user, slots=(), gists=profile.gists, rules=ProfileRules(taxonomy, 1), zone=UTC)
+    assert not any(line.text.rstrip().endswith(first) for line in hot.gists)
+
+
+def test_a_line_that_also_says_what_still_holds_is_shown():
+    profile = Profile(RulesDistiller())
+    profile.hears("I live in Oslo and I hate durian.", day=2)
+    profile.hears("I like durian now.", day=5)
+    assert [gist.overtaken for gist in profile.gists] == [False, False]
+
+
+def test_what_is_said_again_after_it_was_taken_back_is_shown_again():
+    profile = Profile(RulesDistiller())
+    for text in ("I love durian.", "I hate durian.", "I love durian."):
+        profile.hears(text, day=2)
+    assert {gist.content: gist.overtaken for gist in profile.gists} == {
+        "User said: I love durian": False,
+        "User said: I hate durian": True,
+    }

@@ -27,6 +27,11 @@ CORRECTED = [
     (("我喜欢榴莲", "我以前喜欢榴莲，现在讨厌了"), []),
     (("I don't eat meat", "I started eating meat again"), []),
     (("我不吃肉", "我又开始吃肉了"), []),
+    (("I have a dog named Rex", "I don't have a dog anymore"), []),
+    (("I have a dog named Rex", "My dog died last week"), []),
+    (("我养了一只猫", "我家猫去世了"), []),
+    (("Never use emojis", "You can use emojis again"), []),
+    (("以后不要用表情符号", "现在可以用表情符号了"), []),
 ]
 LEFT_ALONE = [
     ("I dislike cold weather", "It's hot, not cold.", "dislikes cold weather"),

@@ -74,7 +74,7 @@ class EventSearch:
         if unknown:
             wanted = [(hit.document.occurred_at, _gist_id(hit)) for hit in unknown]
             rows = self._reader().gists_at(scope, wanted)
-            found.update((row.id, hot_gist(row, self._zone)) for row in rows)
+            found.update((row.id, hot_gist(row, self._zone)) for row in rows if not row.overtaken)
         return [found[_gist_id(hit)] for hit in hits if _gist_id(hit) in found]
 
     def hits(self, scope: Scope, text: str, *, since: datetime, threshold: float, limit: int) -> list[Hit] | None:

@@ -72,7 +72,8 @@ def hot_profile(
 ) -> HotProfile:
     """The hot profile of rows read together. Slots that a strict taxonomy does not have are not shown."""
     shown = (slot for slot in slots if rules.taxonomy.allows(slot.topic, slot.sub_topic))
-    newest = sorted(gists, key=lambda one: (one.happened_at, one.id), reverse=True)[:KEPT_GISTS]
+    standing = (one for one in gists if not one.overtaken)
+    newest = sorted(standing, key=lambda one: (one.happened_at, one.id), reverse=True)[:KEPT_GISTS]
     return HotProfile(
         format=FORMAT,
         epoch=user.epoch,

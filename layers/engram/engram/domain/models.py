@@ -174,6 +174,7 @@ class Gist:
     Attributes:
         tokens: o200k_base tokens of `context.lines.gist_line`, counted at write time.
         summarised: false for a line that only repeats a profile change of an event without a summary.
+        overtaken: all that it states has been taken back since. It stays in the history and in no context block.
     """
 
     id: str
@@ -185,6 +186,7 @@ class Gist:
     evidence: tuple[Evidence, ...] = ()
     version: int = 1
     summarised: bool = True
+    overtaken: bool = False
 
 
 class MemoryKind(StrEnum):

@@ -19,7 +19,7 @@ from engram.domain.ids import derived_id
 from engram.domain.models import Message, MessageRef, Operation, OperationStatus
 from engram.domain.scope import Scope
 from engram.domain.table import Delete, Item, Key
-from engram.extraction.accept import Dropped, accept
+from engram.extraction.accept import Accepted, accept
 from engram.extraction.batches import cut, excerpts, relevant_slots
 from engram.extraction.indexing import embedded
 from engram.extraction.merge import MergeResult, Present, merge
@@ -161,7 +161,7 @@ class DistilStage:
                 count_tokens=self._count_tokens,
                 taxonomy=rules.taxonomy,
             )
-            changed = self._advanced(operation, messages[-1], merged, accepted.dropped, now, last=last)
+            changed = self._advanced(operation, messages[-1], merged, accepted, now, last=last)
             taken = tuple(operation.arguments[TAKEN]) if last else ()
             commit = _commit(scope, profile, merged, changed, done_buffers=taken, draft=draft)
             try:
@@ -206,13 +206,13 @@ class DistilStage:
         operation: Operation,
         until: Message,
         merged: MergeResult,
-        dropped: Sequence[Dropped],
+        accepted: Accepted,
         now: datetime,
         *,
         last: bool,
     ) -> Operation:
         """The operation after this part, with the sums of what its parts did."""
-        result = summed(operation.result or {}, merged, dropped)
+        result = summed(operation.result or {}, merged, accepted)
         changes = operation.arguments.get(CHANGED, {})
         done = {DONE_PARTS: int(operation.arguments[DONE_PARTS]) + 1, DONE_UNTIL: _place(until)}
         arguments = {**operation.arguments, **done, CHANGED: _changes(changes, merged)}

@@ -63,6 +63,20 @@ class GistBook:
         self._made[gist.id] = gist
         self._by_words.setdefault(normal(content), []).append(gist)
 
+    def overtake(self) -> None:
+        """Marks the lines that state only what this merge has ended: "hates durian" beside "likes durian" misleads."""
+        for gist in [one for each in self._by_words.values() for one in each]:
+            present = self._made.get(gist.id) or self._supported.get(gist.id) or gist
+            if present.overtaken or not self._items.were_closed(present.evidence):
+                continue
+            self._write(replace(present, overtaken=True), before=gist)
+
+    def _write(self, gist: Gist, *, before: Gist) -> None:
+        if gist.id in self._made:
+            self._made[gist.id] = gist
+        else:
+            self._supported[gist.id] = replace(gist, version=before.version + 1)
+
     def _repeated(self, content: str, row: AcceptedGist) -> Gist | None:
         """The line that already says this, if it is being said again and has not happened again."""
         candidates = self._by_words.get(normal(content), [])
@@ -75,7 +89,5 @@ class GistBook:
     def _support(self, gist: Gist, evidence: tuple[Evidence, ...]) -> None:
         present = self._made.get(gist.id) or self._supported.get(gist.id) or gist
         united = with_evidence(present.evidence, evidence)
-        if gist.id in self._made:
-            self._made[gist.id] = replace(present, evidence=united)
-        elif united != present.evidence:
-            self._supported[gist.id] = replace(present, evidence=united, version=gist.version + 1)
+        if united != present.evidence or present.overtaken:
+            self._write(replace(present, evidence=united, overtaken=False), before=gist)

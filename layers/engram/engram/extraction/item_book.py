@@ -71,6 +71,13 @@ class ItemBook:
         spans = tuple(evidence)
         return _any_overlap(spans, self._repeated) and not _any_overlap(spans, self._new)
 
+    def were_closed(self, evidence: Iterable[Evidence]) -> bool:
+        """Whether these words said something that this merge ended, and nothing that still holds."""
+        spans = tuple(evidence)
+        ended = (one for item in self.closed for one in item.evidence)
+        held = (one for item in self._current.values() for one in item.evidence)
+        return _any_overlap(spans, ended) and not _any_overlap(spans, held)
+
     def support(self, item: MemoryItem, evidence: tuple[Evidence, ...], at: datetime) -> None:
         """The same said again: more evidence, no new version."""
         self._repeated.update(evidence)

@@ -83,6 +83,8 @@ def merge(
     slot_puts, slot_deletes, delta = slots.result()
     gists = GistBook(present.gists, items, operation_id=operation_id, now=now, count_tokens=count_tokens)
     event = _event(accepted, delta, gists, operation_id=operation_id, now=now)
+    if items.closed:
+        gists.overtake()
     return MergeResult(
         slot_puts=slot_puts,
         slot_deletes=slot_deletes,

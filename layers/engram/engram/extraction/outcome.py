@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from engram.extraction.accept import Dropped
+from engram.extraction.accept import Accepted
 from engram.extraction.merge import MergeResult
 
 EVENT = "event_id"
 ADDED, UPDATED, DELETED = "added_slots", "updated_slots", "deleted_slots"
 REASONS = "dropped_reasons"
+FLAGGED = "flagged_messages"
 
 
-def summed(before: Mapping[str, Any], merged: MergeResult, refused: Sequence[Dropped]) -> dict[str, Any]:
+def summed(before: Mapping[str, Any], merged: MergeResult, accepted: Accepted) -> dict[str, Any]:
     """The operation's result after one more part of its batch.
 
     Args:
         before: its result so far; a slot that an earlier part added stays an added one when this part changes it.
-        refused: rows that were not believed; those that changed nothing are in `merged`.
+        accepted: what was believed, with the rows that were not, and the messages that try to give the memory orders.
     """
-    dropped = (*refused, *merged.dropped)
+    dropped = (*accepted.dropped, *merged.dropped)
     counts = {
         "slots": len(merged.slot_puts) + len(merged.slot_deletes),
         "gists": len(merged.gists),
@@ -32,6 +33,7 @@ def summed(before: Mapping[str, Any], merged: MergeResult, refused: Sequence[Dro
         **{name: int(before.get(name, 0)) + count for name, count in counts.items()},
         **_slots(before, merged),
         EVENT: merged.event.id if merged.event else before.get(EVENT),
+        FLAGGED: list(dict.fromkeys([*before.get(FLAGGED, ()), *accepted.flagged])),
         REASONS: sorted({*before.get(REASONS, ()), *(one.reason for one in dropped)}),
     }
 

@@ -78,6 +78,8 @@ _FAMILY = (
     _rule(Kind.FAMILY, rf"{_ME}(?:家|家里)?{_NOT_NOW}(?:有)?(?P<value>{words.KIN_WORD}){_END}", "没有{value}", holds=True),
     _rule(Kind.FAMILY, rf"{_ME}(?:家|家里)?有(?:了)?(?P<value>(?:{words.NUMBER}[个位名对]|个|一对)?[^，]{{0,4}}?(?:{words.KIN_WORD})(?:[，,]?(?:名?叫做?)[^，]{{1,10}})?){_END}"),
     _rule(Kind.FAMILY, rf"我们?(?:家)?的?(?P<kin>(?:[大小])?(?:{words.PARTNER}|{words.KIN_WORD}|妈妈?|爸爸?|母亲|父亲|爷爷|奶奶|外公|外婆))(?:的)?(?:名字)?(?:叫做?|名叫|是叫|的名字是){_X}{_END}", "{kin}叫{value}", about="kin", shape=words.person),
+    _rule(Kind.PET, rf"{_ME}(?:家|家里)?{_NOT_NOW}(?:养|有)(?P<value>{words.ANIMAL}){_END}", holds=False),
+    _rule(Kind.PET, rf"(?:我们?|咱)(?:家|的|家的)*(?P<value>{words.ANIMAL}|{PET_NOUN})[^，]{{0,6}}?(?:去世|死|走丢|不在|没|过世){_END}", holds=False, about="kin"),
     _rule(Kind.PET, rf"{_ME}(?:家|家里)?(?:现在)?(?:养了?|有|收养了?|领养了?|捡了?|买了)(?:着|过)?(?P<value>(?:{words.NUMBER}?[只条个匹头])?(?:名?叫(?:做)?[^，]{{1,10}}?的)?{words.ANIMAL}(?:[，,]?(?:它)?(?:的名字)?(?:名?叫做?|是)[^，的]{{1,10}})?){_END}", shape=words.animal),
     _rule(Kind.PET, rf"(?:我们?|咱)(?:家|的|家的)*(?P<kin>{words.ANIMAL}|{PET_NOUN})(?:的名字)?(?:叫做?|名叫|是叫|是){_X}{_END}", "{kin}叫{value}", about="kin", shape=words.person),
 )

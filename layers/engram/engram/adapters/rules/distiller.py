@@ -99,7 +99,7 @@ def _wishes(clauses: list[Clause], text: str) -> list[Statement]:
     for end, inside in by_sentence(sentences_of(text), clauses):
         left, right = inside[0].start, inside[-1].end
         found += [
-            Statement(wish.kind, wish.value, wish.content, left, right)
+            Statement(wish.kind, wish.value, wish.content, left, right, wish.holds)
             for wish in wishes(text[left : max(right, min(end, right + 1))])
         ]
     return found

@@ -97,6 +97,8 @@ _FAMILY = (
     _rule(Kind.FAMILY, rf"(?:{_I} (?:live|moved|relocated|settled)|{_AM} (?:living|based|moving))\b.*? with my (?P<value>(?:wife|husband|partner|fianc[ée]e?|girlfriend|boyfriend|kids|children|sons?|daughters?|parents|family)(?: (?-i:[A-Z])[\w-]+)?(?: and (?:my |our )?{words.NUMBER} (?:kids|children|sons?|daughters?|boys|girls))?)(?: .*)?{_END}", shape=words.trimmed),
     _rule(Kind.FAMILY, rf"my (?!.*?\b{words.ANIMAL}\b)(?P<kin>[\w-]+(?: [\w-]+)?)(?:'s name is| is called| is named) (?P<value>[\w-]+(?: [\w-]+)?)(?: and .*)?{_END}", "{kin}: {value}", about="kin", shape=words.name),
     _rule(Kind.FAMILY, r"my (?P<kin>wife|husband|partner|son|daughter|brother|sister|girlfriend|boyfriend|fianc[ée]e?),? (?P<value>(?-i:[A-Z][a-z]+))\b.*$", "{kin}: {value}", about="kin", shape=words.name),
+    _rule(Kind.PET, rf"(?:{_NEVER}) (?:have|own|keep) (?:an?|any|my|the) (?P<value>{words.ANIMAL})(?: anymore| any more| any longer)?{_END}", holds=False),
+    _rule(Kind.PET, rf"(?:my|our) (?:\w+ )?(?P<value>{words.ANIMAL})(?:,? (?-i:[A-Z])\w+,?)? (?:has )?(?:died|passed away|was put down|ran away|is dead|is gone).*$", holds=False, about="kin"),
     _rule(
         Kind.PET,
         rf"(?:i|we){_ADV}(?:'ve| have)?(?: also| just| recently)*(?: got| have| own| adopted| rescued| keep| bought) (?:[\w ,-]+? and )?(?P<value>{words.NUMBER}(?: (?!and\b)[\w-]+){{0,4}}? {words.ANIMAL}\b(?:,? (?:named|called) [\w ,]+?|(?:,|:) (?-i:[A-Z])[\w-]+(?:,? (?:and )?(?-i:[A-Z])[\w-]+)*)?)(?: (?:yesterday|last .*|today|from .*|who .*|that .*|now|and i .*)| and an?\b.*)?{_END}",

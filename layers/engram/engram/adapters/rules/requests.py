@@ -54,6 +54,13 @@ _ANSWER_IN_EN = re.compile(
     _I,
 )
 
+_LIFTED_EN = re.compile(
+    r"^(?:(?:ok|okay|now|actually),? )?(?:you (?:can|may|are allowed to)|feel free to|it's (?:ok|okay|fine) to|go ahead and) (?:use|add|send|include) (?P<value>[\w -]{3,30}?)(?: again| now| after all)$",
+    _I,
+)
+_LIFTED_ZH = re.compile(
+    r"^(?:现在|以后)?(?:你|您)?(?:现在|又)?(?:可以|能)(?:重新|再)?(?:用|发|加|带|使用)(?P<value>[^，。]{2,10}?)了$"
+)
 _REQUEST_ZH = re.compile(
     r"(?:^|[，,。；;：:\s!！])(?:那|就|再|现在|今天|你|您|可以|能)*(?:帮我|帮忙|帮个忙|给我|替我|为我|请(?!假|客|问|教|记住|记得|叫我|称呼)|麻烦(?:你|您)|能不能|可不可以|可以(?:帮|给|教|讲|推荐|介绍)|能否|可否|推荐|我想(?:让|请|要)你|我需要(?:一|你)|告诉我|教我|讲讲|介绍一下|写一?[个篇段首封份]|出一?[个份篇]|做一?[个份]|列(?:一下|出|个)|制定|规划一|安排一|总结|翻译|解释|生成|设计一|整理|查一下|算一下|分析)"
 )
@@ -72,11 +79,12 @@ _RECALL_EN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a sentence asks of the assistant from now on."""
+    """What a sentence asks of the assistant from now on; with `holds` False, what it need not heed any more."""
 
     kind: FactKind
     value: str
     content: str
+    holds: bool = True
 
 
 def is_request(sentence: str) -> bool:
@@ -101,6 +109,9 @@ def wishes(sentence: str) -> list[Wish]:
     chinese = _CJK.search(text) is not None
     if text.endswith(("?", "？")) or (_ZH_UNREAL if chinese else _EN_UNREAL).search(text):
         return []
+    lifted = (_LIFTED_ZH if chinese else _LIFTED_EN).match(text)
+    if lifted is not None:
+        return [Wish(FactKind.INSTRUCTION, lifted["value"].strip(), "", holds=False)]
     called = _nickname(text, chinese)
     if called:
         return [Wish(FactKind.ADDRESS, called, called)]
