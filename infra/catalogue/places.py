@@ -20,6 +20,8 @@ from engram.text.segment import is_english_word, kind_of
 
 MIN_POPULATION = 500_000
 """Below this, names of districts and of small towns that are also surnames or words outnumber what people ask about."""
+LINKED_CAPITAL, LINKED_CITY = 2_000_000, 10_000_000
+"""Capitals and cities from these populations on are entities; smaller ones are only known to be names of places."""
 HAN = re.compile(r"^[\u4e00-\u9fff]{2,8}$")
 ENGLISH = re.compile(r"^[A-Z][A-Za-z.' -]{2,30}$")
 JAPANESE = "広沢県浜塩徳桜瀬辺仏済掲戸亜関竜営渓荘郷鶏楽懐"
@@ -91,7 +93,8 @@ def cities(capitals: set[str]) -> Iterator[tuple[str, str, list[str], list[str]]
         if not chinese or {fold(n) for n in chinese + english} & taken:
             continue
         taken.update(fold(n) for n in chinese + english)
-        yield f"geo:{city['geonameid']}", "city", chinese, english
+        large = city["population"] >= (LINKED_CAPITAL if name in capitals else LINKED_CITY)
+        yield f"geo:{city['geonameid']}", "metropolis" if large else "city", chinese, english
 
 
 def main() -> None:

@@ -102,7 +102,9 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
             continue
         claims.claims.append(Claim(*claims.take(start, end), hit.key, hit.targets))
     claims.claims.sort(key=lambda claim: claim.start)
-    claims.places = [span for span in unknown_places(normalised.text) if claims.free(*span)]
+    for span in unknown_places(normalised, squeezed):
+        if claims.free(*span):
+            claims.places.append(claims.take(*span))
     claims.trace.append(
         f"alias: {len(claims.claims)} names, {dropped} across word borders, {len(claims.longer)} in longer names"
     )
@@ -114,7 +116,7 @@ def claim_slips(normalised: NormalisedText, claims: Claims, catalogue: Catalogue
     found = 0
     for start, end, key in slips(normalised.text, catalogue.entity_sounds):
         targets = catalogue.entity_names.get(key)
-        if len(targets) == 1 and claims.free(start, end):
+        if targets and claims.free(start, end):
             claims.claims.append(Claim(*claims.take(start, end), key, targets, "typo"))
             found += 1
     claims.claims.sort(key=lambda claim: claim.start)

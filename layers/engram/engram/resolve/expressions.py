@@ -18,7 +18,7 @@ CUE_SCORE = -9.0
 """Logarithm of the probability given to cue words that the dictionary lacks: a plain compound."""
 _LATIN_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?[+#]*")
 _TYPE = re.compile(r"\s*<(\w+)>\s*")
-_HEAD_NOUNS = frozenset("药猫狗书歌菜车房税花酒店片")
+HEAD_NOUNS = frozenset("药猫狗书歌菜车房税花酒店片")
 """Single characters that also count at the end of a longer word: 降压药 is a 药, 运送 is no 送."""
 _SUFFIXED = 4
 
@@ -160,7 +160,7 @@ class CueIndex(Generic[Owner]):
                 if not text.startswith(atom, start):
                     continue
                 if len(atom) == 1:
-                    if start in singles or (start in endings and atom in _HEAD_NOUNS):
+                    if start in singles or (start in endings and atom in HEAD_NOUNS):
                         yield atom, start, end
                 elif on_borders(text, start, end, name_score=CUE_SCORE):
                     yield atom, start, end

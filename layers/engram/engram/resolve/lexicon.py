@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from engram.resolve.aliases import NameTable
 from engram.resolve.expressions import CueIndex
 
 DATA = Path(__file__).parent / "data"
@@ -29,3 +31,29 @@ def type_cues() -> CueIndex[str]:
 def sense_cues(entity_id: str, hints: tuple[str, ...]) -> CueIndex[str]:
     """Words that go with one entity."""
     return CueIndex.build({entity_id: hints})
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPlace:
+    """A place of the world. `kind`: `country`, `metropolis` (a capital or very large city) or `city`."""
+
+    id: str
+    kind: str
+    chinese: tuple[str, ...]
+    english: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def places_known() -> tuple[KnownPlace, ...]:
+    """Countries and larger cities, in the order of the file."""
+    rows = (line.split("\t") for line in (DATA / "places.tsv").read_text("utf-8").splitlines())
+    return tuple(
+        KnownPlace(place_id, kind, tuple(filter(None, chinese.split("|"))), tuple(filter(None, english.split("|"))))
+        for place_id, kind, chinese, english in rows
+    )
+
+
+@lru_cache(maxsize=1)
+def place_names() -> NameTable:
+    """Names of all known places, for telling that a word is one, whether or not a catalogue holds it."""
+    return NameTable((name, place.id) for place in places_known() for name in (*place.chinese, *place.english))

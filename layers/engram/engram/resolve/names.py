@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from engram.resolve.aliases import key_of
+from engram.resolve.aliases import Squeezed, key_of
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
+from engram.resolve.lexicon import place_names
 from engram.resolve.sense import opens_sentence
 from engram.text.language import is_han
 from engram.text.normalise import NormalisedText
-from engram.text.segment import han_run, is_english_word, is_word, kind_of, word_score, words
+from engram.text.segment import han_run, is_english_word, is_word, kind_of, on_borders, word_score, words
 
 Span = tuple[int, int]
 
@@ -46,7 +47,8 @@ _PLAY = re.compile(
 )
 _DEMONYM = re.compile(r"(?:ian|ean|ese|ish|ans|ians|ic|ists?|ism|ics)$")
 _PEOPLES = frozenset(
-    "greek dutch thai swiss czech welsh arab roman french german scots dane swede turk pole finn".split()
+    "mandarin cantonese hindi hebrew urdu tamil greek dutch thai swiss czech welsh arab roman french german scots "
+    "dane swede turk pole finn".split()
 )
 _INTERJECTIONS = frozenset(
     "yeah yep yup nope congrats phew woohoo aww aw wow haha hehe hmm hey hiya omg ooh oops ugh yay whoa btw".split()
@@ -77,7 +79,8 @@ def name_around(text: str, start: int, end: int) -> Span | None:
     for left, right in words(text[first:last]):
         whole = (first + left, first + right)
         if whole[0] <= start and end <= whole[1] and whole[1] - whole[0] > end - start:
-            return whole if kind_of(text[slice(*whole)]) in ("place", "name") else None
+            named = kind_of(text[slice(*whole)]) == "place" or _INSTITUTION.search(text, end, whole[1])
+            return whole if named else None
     return None
 
 
@@ -124,6 +127,7 @@ def unknown_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[
     yield from _latin_names(normalised, catalogue)
     yield from _titles(normalised.text)
     yield from _han_works_and_people(normalised.text)
+    yield from _people_between(normalised.text)
 
 
 def _titles(text: str) -> Iterator[Span]:
@@ -175,19 +179,44 @@ def _ordinary(word: str, catalogue: Catalogue) -> bool:
     )
 
 
-def unknown_places(text: str) -> Iterator[Span]:
-    """Spans of a folded text that are surely names of places, whether or not the catalogue holds them."""
+def unknown_places(normalised: NormalisedText, squeezed: Squeezed) -> Iterator[Span]:
+    """Spans of a folded text that are surely names of places, whether or not the catalogue holds them; the longest
+    first."""
+    found = {*_places_of_the_world(normalised, squeezed), *_places_by_form(normalised.text)}
+    yield from sorted(found, key=lambda span: (span[0] - span[1], span[0]))
+
+
+def _places_by_form(text: str) -> Iterator[Span]:
     for run in re.finditer(r"[\u4e00-\u9fff]{3,}", text):
         spans = [(run.start() + first, run.start() + last) for first, last in words(run.group())]
         for left, right in pairwise(spans):
             here = text[right[0] : right[1]]
             if text[left[0] : left[1]] in _PROVINCES and kind_of(here) == "place" and here not in _PROVINCES:
                 yield right
+        for first, last in spans:
+            if last - first > 1 and kind_of(text[first:last]) == "place" and _TRAVEL_WORD.match(text, last):
+                yield first, last
     for match in _PLACE_ENDING.finditer(text):
         if _TRAVEL_WORD.match(text, match.end()):
             start = _name_start(text, match.start(), match.end())
             if match.end() - start >= 3 and not is_word(text[start : match.end()]):
                 yield start, match.end()
+
+
+def _places_of_the_world(normalised: NormalisedText, squeezed: Squeezed) -> Iterator[Span]:
+    """Known places: in Latin letters only with a capital, since many are words or surnames too."""
+    for hit in place_names().find(squeezed):
+        start, end = squeezed.span(hit.start, hit.end)
+        if is_han(hit.key[0]):
+            if on_borders(squeezed.text, hit.start, hit.end, name_score=_PLACE_SCORE):
+                yield start, end
+        elif normalised.as_written(start, end)[:1].isupper() and on_borders(
+            squeezed.text, hit.start, hit.end, name_score=_PLACE_SCORE
+        ):
+            yield start, end
+
+
+_PLACE_SCORE = -13.9
 
 
 def _name_start(text: str, start: int, end: int) -> int:
@@ -217,6 +246,18 @@ def _han_works_and_people(text: str) -> Iterator[Span]:
             works = last - first >= 2 and _WORKS.match(text, last) and (kind_of(piece) != "word" or len(piece) > 2)
             if works or (_is_person(piece) and before in _BEFORE_PERSON and after in _AFTER_PERSON):
                 yield first, last
+
+
+def _people_between(text: str) -> Iterator[Span]:
+    """A surname and one or two characters between `with` and a verb of talk: 跟刘洋讨论."""
+    for match in _PERSON_BETWEEN.finditer(text):
+        if match["who"][0] in _SURNAMES and not is_word(match["who"]):
+            yield match.span("who")
+
+
+_PERSON_BETWEEN = re.compile(
+    r"(?:跟|和|与|同|找|约)(?P<who>[\u4e00-\u9fff]{2,3}?)(?=(?:说|聊|谈|讨论|商量|见面|开会|吃饭|提|讲|一起|碰面|沟通))"
+)
 
 
 def _is_person(piece: str) -> bool:

@@ -30,7 +30,8 @@ class SoundTable:
         table: dict[str, list[str]] = {}
         for key in self._keys:
             if len(key) >= 2 and all(is_han(character) for character in key):
-                table.setdefault(reading(key), []).append(key)
+                for sound in _readings_of(key):
+                    table.setdefault(sound, []).append(key)
         return table
 
     @cached_property
@@ -53,7 +54,9 @@ class SoundTable:
     def _near_han(self, written: str) -> str | None:
         if len(written) < 2 or is_word(written) or not all(is_han(character) for character in written):
             return None
-        alike = {key for key in self._sounds.get(reading(written), ()) if _changed(key, written) == 1}
+        alike = {
+            key for sound in _readings_of(written) for key in self._sounds.get(sound, ()) if _changed(key, written) == 1
+        }
         alike |= {key for other in _lookalikes(written) for key in self._sounds.get(reading(other), ()) if key == other}
         if alike:
             return alike.pop() if len(alike) == 1 else None
@@ -104,6 +107,22 @@ _ALIKE = (
 """Characters that are mistaken for one another by their shape."""
 
 
+_SOUNDS_ALSO = {
+    "都": "督", "重": "崇", "长": "常", "乐": "月", "行": "航", "厦": "下", "藏": "仓", "朝": "超", "调": "吊",
+    "会": "块", "校": "叫", "单": "善", "弹": "谈", "降": "祥", "便": "骗", "系": "记", "大": "代", "薄": "报",
+}  # fmt: skip
+"""Characters with a second reading, each with a character that always sounds so."""
+
+
+def _readings_of(written: str) -> Iterable[str]:
+    """How a text may sound, each character with a second reading taken either way, one at a time."""
+    yield reading(written)
+    for at, character in enumerate(written):
+        other = _SOUNDS_ALSO.get(character)
+        if other:
+            yield reading(written[:at] + other + written[at + 1 :])
+
+
 def _lookalikes(written: str) -> Iterable[str]:
     for at, character in enumerate(written):
         for group in _ALIKE:
@@ -136,5 +155,12 @@ def one_edit(left: str, right: str) -> bool:
     start = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
     a, b = left[start:], right[start:]
     if len(a) == len(b):
-        return a[1:] == b[1:] or (a[2:] == b[2:] and a[:2] == b[1::-1])
+        return a[1:] == b[1:] or _swapped(a, b)
     return a[1:] == b or a == b[1:]
+
+
+def _swapped(a: str, b: str) -> bool:
+    """Two neighbours swapped, or in a long rest one letter moved by one place more (restaraunt)."""
+    if a[2:] == b[2:]:
+        return a[:2] == b[1::-1]
+    return len(a) >= MIN_LATIN and a[3:] == b[3:] and b[:3] in (a[1:3] + a[0], a[2] + a[:2])

@@ -27,11 +27,22 @@ from engram.resolve.entities import (
 from engram.resolve.expressions import CueText, cue_text
 from engram.resolve.filler import phrase_left, search_text, source_type
 from engram.resolve.models import Candidate, Mention, Resolution, ResolveContext, Subjects
+from engram.resolve.names import unknown_names
 from engram.resolve.sense import Spelling, Surroundings, needs_evidence
 from engram.resolve.similarity import LOCAL_CALIBRATION, Calibration, TopicSimilarity
 from engram.resolve.subjects import Read, subjects_of
 from engram.resolve.temporal import temporal_of
-from engram.resolve.topics import Similar, TopicText, by_cue, by_head, by_keyword, by_meaning, by_name, by_slip
+from engram.resolve.topics import (
+    Similar,
+    TopicText,
+    by_cue,
+    by_cue_slip,
+    by_head,
+    by_keyword,
+    by_meaning,
+    by_name,
+    by_slip,
+)
 from engram.text.language import language_of
 from engram.text.normalise import normalise
 
@@ -101,6 +112,7 @@ class Resolver:
         if not claims.claims or _has_unknown_words(cues, claims):
             claim_slips(normalised, claims, self.catalogue)
         topic_text = TopicText(normalised, squeezed, cues, self.catalogue, certain_types(claims, self.catalogue))
+        topic_text.named = [*((claim.start, claim.end) for claim in claims.claims), *claims.longer, *claims.places]
         topics = self._topics(topic_text, claims, time_spans, None)
         around = self._around(cues, context, topics, claims)
         entities = decide_claims(normalised, claims, around)
@@ -120,11 +132,13 @@ class Resolver:
     ) -> list[Mention]:
         """The ladder of topics: the first step that finds anything ends it, except that cues may settle a head."""
         text.trace.clear()
-        for step in (by_name, by_cue, by_slip, by_keyword, by_head):
+        for step in (by_name, by_cue, by_slip, by_keyword, by_cue_slip, by_head):
             found = step(text)
             if found:
                 return found
-        names = [(claim.start, claim.end) for claim in claims.claims]
+        names = list(text.named)
+        if similar:
+            names += unknown_names(text.normalised, self.catalogue)
         phrase = phrase_left(text.normalised, time_spans, names) if similar else ""
         return by_meaning(text, phrase, similar)
 

@@ -93,10 +93,24 @@ def evidence(targets: Sequence[Target], around: Surroundings, place: tuple[int, 
         total = _graded(here.types.get(kind, 0), TYPE_CUE) + _graded(before.types.get(kind, 0), RECENT_CUE)
         total += _graded(_own(around.catalogue, target.id, near, place), OWN_HINT)
         total += RECENT if target.id in known else 0.0
+        total += TYPE_CUE if kind == "person" and _speaks(around.cues.text, place) else 0.0
         total += COMPANY if len(targets) > 1 and kind in around.named_types else 0.0
         total += TOPIC if any(kind in around.catalogue.topics[topic].rules.types for topic in around.topics) else 0.0
         totals[target.id] = total
     return totals
+
+
+def _speaks(text: str, place: tuple[int, int]) -> bool:
+    """Whether the name says or is told something: `tell Jordan`, 问中山. What `I said about Jordan` makes no person."""
+    return bool(_SAYS.match(text[place[1] :]) or _IS_TOLD.search(text[: place[0]]))
+
+
+_SAYS = re.compile(
+    r"(?:说|告诉|问|提到|回复|答应)(?!的?是?什么)| (?:said|says|told|asked|mentioned|thinks|replied|called|texted)\b"
+)
+_IS_TOLD = re.compile(
+    r"(?:告诉|问|通知|提醒|叮嘱) ?$|\b(?:tell|told|ask|asked|remind|texted|emailed|call|called|invite|met) $"
+)
 
 
 def needs_evidence(target: Target, kind: str, spelling: Spelling, key: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from engram.resolve.aliases import key_of
 from engram.resolve.catalogue import Catalogue
 from engram.resolve.definitions import AliasDefinition, EntityDefinition, TopicDefinition, TopicRules
-from engram.resolve.lexicon import DATA, read_json
+from engram.resolve.lexicon import places_known, read_json
 
 
 def topics_from(
@@ -87,17 +87,20 @@ def default_catalogue() -> Catalogue:
 
 
 def _places(things: Iterable[EntityDefinition]) -> tuple[EntityDefinition, ...]:
-    """Countries and larger cities (GeoNames, CC BY 4.0) that are not among the things already."""
+    """Countries, capitals and the largest cities (GeoNames, CC BY 4.0) that are not among the things already.
+
+    Smaller places are recognised as names but are no entities until a person adds them: what nobody chose to keep
+    apart should not be told apart.
+    """
     taken = {key_of(name) for thing in things for name in (thing.name, *(alias.text for alias in thing.aliases))}
     places: list[EntityDefinition] = []
-    for line in (DATA / "places.tsv").read_text("utf-8").splitlines():
-        place_id, kind, chinese, english = line.split("\t")
-        names = {"zh": [n for n in chinese.split("|") if n], "en": [n for n in english.split("|") if n]}
-        written = [*names["zh"], *names["en"]]
-        if any(key_of(name) in taken for name in written):
+    for place in places_known():
+        written = [*place.chinese, *place.english]
+        if place.kind == "city" or any(key_of(name) in taken for name in written):
             continue
-        aliases = _aliases(names, "geonames", "")
-        places.append(EntityDefinition(place_id, written[0], kind, tuple(a for a in aliases if a.text != written[0])))
+        aliases = _aliases({"zh": place.chinese, "en": place.english}, "geonames", "")
+        kind = "country" if place.kind == "country" else "city"
+        places.append(EntityDefinition(place.id, written[0], kind, tuple(a for a in aliases if a.text != written[0])))
         taken.update(key_of(name) for name in written)
     return tuple(places)
 

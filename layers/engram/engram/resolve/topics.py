@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from engram.domain.models import MentionStatus
 from engram.resolve.aliases import Squeezed
-from engram.resolve.catalogue import PLACE_TYPES, Catalogue
+from engram.resolve.catalogue import PLACE_TYPES, Catalogue, topic_names
 from engram.resolve.decision import decide, decimal_score, ranked
-from engram.resolve.expressions import CueIndex, CueText, weight
+from engram.resolve.expressions import HEAD_NOUNS, CueIndex, CueText, weight
 from engram.resolve.keywords import keyword_index
 from engram.resolve.models import Candidate, Mention
+from engram.resolve.phonetics import SoundTable
 from engram.resolve.slips import slips
 from engram.text.normalise import NormalisedText
 from engram.text.segment import on_borders
@@ -40,7 +41,8 @@ class TopicText:
     """A text as the topic ladder reads it.
 
     Attributes:
-        types: of the entities in it; silent: spans of the folded text that must not be read as topic words.
+        types: of the entities in it; named: their spans in the folded text.
+        silent: spans of the folded text that must not be read as topic words.
     """
 
     normalised: NormalisedText
@@ -49,6 +51,7 @@ class TopicText:
     catalogue: Catalogue
     types: frozenset[str] = frozenset()
     silent: Sequence[Span] = ()
+    named: Sequence[Span] = ()
     trace: list[str] = field(default_factory=list)
     _never: dict[str, list[Span]] | None = None
 
@@ -95,6 +98,22 @@ def by_name(text: TopicText) -> list[Mention]:
     found = [(span, ids) for span, ids in found if not named & set(rules[ids[0]].rules.yields_to)]
     text.trace.append(f"topic alias: {len(found)} names" if found else "topic alias: passed, no name of a topic")
     return _mentions(text, found, "alias", 0.99)
+
+
+def by_cue_slip(text: TopicText) -> list[Mention]:
+    """Cues in which a longer Latin word has a slip: `restaraunt in Milan`."""
+    table = _cue_words(text.catalogue)
+    corrected = tuple(
+        (token if _overlaps((start, end), text.named) else table.near(token) or token, start, end)
+        for token, start, end in text.cues.latin
+    )
+    if corrected == text.cues.latin:
+        text.trace.append("topic rules with slips: passed, every word is a word")
+        return []
+    mended = replace(text, cues=replace(text.cues, latin=corrected), trace=[])
+    found = by_cue(mended) or by_keyword(mended)
+    text.trace.append("topic rules with slips: accepted" if found else "topic rules with slips: passed, no cue")
+    return [replace(mention, found_by="typo") for mention in found]
 
 
 def by_slip(text: TopicText) -> list[Mention]:
@@ -204,7 +223,8 @@ def by_head(text: TopicText) -> list[Mention]:
             for topic_id in text.catalogue.ambiguous_heads[head]
             if not _overlaps(span, never.get(topic_id, ()))
         ]
-        if not ids or not stands_as_noun(text.normalised.text, span, head):
+        of_name = any(0 <= span[0] - last <= 1 for _first, last in text.named)
+        if not ids or not (of_name or stands_as_noun(text.normalised.text, span, head)):
             continue
         kept = _fitting(text, ids)
         if len(kept) == 1 and len(ids) > 1:
@@ -249,7 +269,7 @@ def by_meaning(text: TopicText, phrase: str, similar: Similar | None) -> list[Me
     if similar is None:
         text.trace.append("topic embedding: passed, no encoder")
         return []
-    if not phrase:
+    if not phrase or (len(phrase) == 1 and phrase not in HEAD_NOUNS):
         text.trace.append("topic embedding: passed, nothing left to compare")
         return []
     candidates = similar(phrase, ruled_out(text))
@@ -265,7 +285,9 @@ def stands_as_noun(text: str, span: Span, head: str) -> bool:
     """Whether an ambiguous head is used as a noun: `the plan`, 上次的推荐, but not `I plan to`, 推荐一款手机."""
     start, end = span
     if head in _VERBS_TOO:
-        return not _OBJECT.match(text, end)
+        if _NOUN_BEFORE.search(text[:start]) or _NOTHING_AFTER.match(text, end):
+            return True
+        return not (_OBJECT.match(text, end) or (_SUBJECT_BEFORE.search(text[:start]) and _WHEN_AFTER.match(text, end)))
     if not head.isascii():
         return True
     before, after = text[:start], text[end:]
@@ -278,6 +300,12 @@ _VERBS_TOO = frozenset(("推荐", "计划", "训练", "报告"))
 _NOUNS_WITH_TO = frozenset(("trip", "guide", "trips", "guides"))
 _OBJECT = re.compile(
     r"(?:一下|过|了)?(?:几|哪|一|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
+)
+_NOUN_BEFORE = re.compile(r"(?:的|[这那][个份次套版])$")
+_NOTHING_AFTER = re.compile(r"(?:一下|几个|一些|点|个)?[吧呗啊呢嘛。！？!? ]*$")
+_SUBJECT_BEFORE = re.compile(r"(?:[我你他她它]们?|人|公司|老板)(?:还|也|都|正|本来|原本)?$")
+_WHEN_AFTER = re.compile(
+    r"(?:[今明后昨][年天日]|[下上这本](?:个?月|周|星期|半年)|年底|\d|[一-龥]{2}(?:去|到|买|换|搬|学|考|辞|退|结))"
 )
 _DETERMINED = re.compile(
     r"(?:\b(?:the|my|our|your|a|an|that|this|his|her|their|last|latest|next|new|old|first|any|for|about|on|me)|'s)"
@@ -306,6 +334,13 @@ def _cue_index(catalogue: Catalogue) -> CueIndex[tuple[str, str]]:
         cues[topic.id, "cue"] = topic.rules.cues
         cues[topic.id, "hint"] = topic.rules.hints
     return CueIndex.build(cues)
+
+
+@lru_cache(maxsize=8)
+def _cue_words(catalogue: Catalogue) -> SoundTable:
+    """Longer Latin words that speak for topics."""
+    cues = (cue for topic in catalogue.topics.values() for cue in (*topic.rules.cues, *topic_names(topic)))
+    return SoundTable({word for cue in cues for word in re.findall(r"[a-z]{7,}(?![a-z*<])", cue.lower())})
 
 
 @lru_cache(maxsize=8)

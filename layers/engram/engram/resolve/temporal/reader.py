@@ -45,6 +45,12 @@ _JOIN = re.compile(r"^\s*(?:到|至|~|-|–|to|until|till|through|thru|and|和|�
 _FROM = re.compile(r"(?:\bbetween |\bfrom |从|自)(?:the )?$")
 
 
+_PAST = re.compile(
+    r"[上前]|以前|之前|先前|原先|曾|记得|回|last|previous|prior|before|earlier|remember|remind|recall|once|back"
+)
+"""What in a cue of earlier talk itself says that it was earlier."""
+
+
 def read_temporal(query: str, context: ResolveContext) -> Temporal:
     """The temporal intent of a query.
 
@@ -76,6 +82,11 @@ def temporal_of(text: NormalisedText, context: ResolveContext) -> Temporal:
         return Temporal(TemporalIntent.NONE)
     # "Once more" asks for what is on the screen only when nothing else says when.
     firm = [cue for cue in cues if not cue.again] or cues
+    if any(cue.intent is TemporalIntent.RECENT for cue in firm):
+        # `we have talked about lately`: the verb only says that there was talk.
+        firm = [
+            c for c in firm if c.intent is not TemporalIntent.PREVIOUS_RELATED or _PAST.search(folded[c.first : c.last])
+        ]
     best = min(firm, key=lambda cue: (_ORDER.index(cue.intent), -cue.nth, cue.first))
     return Temporal(best.intent, text.as_written(best.first, best.last), nth=best.nth, spans=tuple(spans))
 

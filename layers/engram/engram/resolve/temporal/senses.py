@@ -43,6 +43,12 @@ _WEEKDAY_AFTER = re.compile(
     r"^(?:$|[?.!,]|'s| (?:morning|afternoon|evening|night|to|and|through|at|you|we|i|about|chat|talk|"
     r"meeting|call|standup|notes|conversation|lunch|dinner))"
 )
+_WEEKDAY_TITLE = re.compile(
+    r"(?:saturday night (?:live|fever)|friday night lights|(?:sunday|saturday) (?:school|roast|times))\b"
+)
+_WEEKDAY_NAME = re.compile(r"\b(?:freaky|ruby|super|cyber|blue|fat|ash|good|friday the) $")
+_TITLE_AFTER = re.compile(r"会更好|之歌|之子|方舟|边缘|重现|头条|资本|传奇|巨星|的太阳|的记忆.{0,3}(?:歌|首)")
+"""What makes a day part of the title of a song, a film or a game (明日方舟, 明天会更好)."""
 _BARE_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day(?:'s)?$")
 _NAME_AFTER = re.compile(r"^(?:天(?:的|乐团|演唱|专辑|新)|大战|围城|版|款|型)")
 _FIXED_PHRASES = re.compile(
@@ -76,6 +82,8 @@ def _inside_title(folded: str, period: Period) -> bool:
 
 
 def _chinese(words: str, before: str, after: str, period: Period) -> bool:
+    if _TITLE_AFTER.match(after) or (words == "明日" and after.startswith("之后")):
+        return False
     if words.startswith(("今天", "今日", "今儿")):
         return bool(_TODAY_OWN.search(before + after)) and len(words) >= 2
     if re.fullmatch(r"十一|六一", words):
@@ -112,6 +120,10 @@ def _english(words: str, before: str, after: str, period: Period) -> bool:
         return bool(_TODAY_OWN.search(before + after)) or not (before + after).strip()
     if period.unit == "holiday" and not re.match(r"(?:last|this|next|previous|past)\b|.*\d{4}$", bare):
         return bool(_HOLIDAY_PREPOSITION.search(before)) or bool(_HOLIDAY_TIME.match(after))
+    if _WEEKDAY_TITLE.match(words + after) or re.search(
+        r"\b(?:freaky|ruby|super|cyber|blue|fat|ash|good|friday the) $", before
+    ):
+        return False
     if _BARE_WEEKDAY.match(words) and not _stands_alone(words, before, after):
         return False
     if re.match(r"(?:last|this|next) (?:second|minute)", bare):
