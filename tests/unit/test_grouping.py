@@ -1,6 +1,7 @@
 """Grouping: which messages make one conversation."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,3 +58,16 @@ def test_every_message_has_its_own_place_and_conversations_span_their_messages(m
     for at, (identifier, seq) in zip(times, placement.places, strict=True):
         assert spans[identifier].started_at <= at <= spans[identifier].ended_at
         assert seq < spans[identifier].next_seq
+
+
+@given(st.lists(st.integers(0, 400 * 24 * 60), min_size=1, max_size=80), st.integers(1, 20))
+def test_no_more_conversations_are_opened_than_fit_and_the_longest_silences_part_them(minutes, most):
+    times = [NOON + timedelta(minutes=one) for one in sorted(minutes)]
+    placement = place(times, session_id="s1", present=None, gap=GAP, new_id=str, most=most)
+    assert 1 <= len(placement.opened) <= most
+    assert len(placement.places) == len(times)
+    pairs = list(pairwise(times))
+    starts = [seq == 0 for _, seq in placement.places][1:]
+    parted = [later - earlier for (earlier, later), new in zip(pairs, starts, strict=True) if new]
+    joined = [later - earlier for (earlier, later), new in zip(pairs, starts, strict=True) if not new]
+    assert min(parted, default=timedelta.max) >= max(joined, default=timedelta(0))

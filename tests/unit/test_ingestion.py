@@ -173,3 +173,13 @@ def test_a_naive_time_is_refused(services):
     with pytest.raises(InvalidInput) as refused:
         services.ingestion.accept(U1, IngestionRequest("r1", "s1", (message,)))
     assert refused.value.field == "messages.0.created_at"
+
+
+def test_a_history_of_one_message_a_day_is_kept_whole(services):
+    first = datetime(2026, 1, 1, tzinfo=UTC)
+    days = [first + timedelta(days=day) for day in range(MAX_MESSAGES)]
+    services.ingestion.accept(U1, said("today"))
+    messages = tuple(IncomingMessage(Role.USER, f"day {one.date()}", created_at=one) for one in days)
+    services.ingestion.accept(U1, IngestionRequest("history", "s1", messages))
+    assert len(kept(services)) == MAX_MESSAGES + 1
+    assert len({one.conversation_id for one in services.reader.all_messages(U1)}) > 2

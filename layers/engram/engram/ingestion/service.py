@@ -41,6 +41,8 @@ from engram.store.items import decode, encode
 from engram.store.operations import Operations
 from engram.store.reader import UserState, tombstones_of, user_of
 
+_OTHER_WRITES = 7
+"""Beside messages and new conversations: request, operation, pending mark, epoch, user, session, the one continued."""
 _ATTEMPTS = 12
 _INLINE_TEXT_BYTES = 300_000
 _INLINE_REQUEST_BYTES = 3_000_000
@@ -254,6 +256,7 @@ class IngestionService:
             present=present,
             gap=None if named else self._gap,
             new_id=lambda number: named or derived_id("conversation", operation_id, number),
+            most=limits.MAX_TRANSACTION_WRITES - _OTHER_WRITES - len(times),
         )
 
     def _keep_large_texts(self, scope: Scope, messages: Sequence[Message]) -> dict[MessageRef, str]:
