@@ -7,6 +7,7 @@ import pytest
 from engram.adapters.rules import RulesDistiller
 from engram.context.hot import hot_profile
 from engram.domain.models import User
+from engram.extraction.merge import MAX_GISTS
 from engram.profile.config import ProfileConfig, taxonomy_of
 from engram.profile.rules import ProfileRules
 from tests.builders import Profile
@@ -85,3 +86,10 @@ def test_what_is_said_again_after_it_was_taken_back_is_shown_again():
         "User said: I love durian": False,
         "User said: I hate durian": True,
     }
+
+
+def test_lines_beyond_what_one_batch_may_tell_are_counted_as_dropped():
+    profile = Profile(RulesDistiller())
+    result = profile.hears(*(f"I own grinder no. {number}." for number in range(MAX_GISTS + 3)), day=2)
+    assert len(profile.gists) == MAX_GISTS
+    assert [one.reason for one in result.dropped] == ["too_many"] * 3

@@ -94,7 +94,7 @@ def merge(
         event=event,
         gists=gists.puts,
         delta=delta,
-        dropped=tuple(merger.dropped),
+        dropped=(*merger.dropped, *(Dropped("gist", "too_many") for _ in accepted.gists[MAX_GISTS:])),
     )
 
 
