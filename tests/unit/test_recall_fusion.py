@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engram.domain.documents import Document, DocumentKind, Hit, SearchResult
 from engram.domain.errors import InvalidInput
+from engram.domain.models import MentionStatus
 from engram.recall.features import (
     QueryFeatures,
     asks,
@@ -24,7 +25,7 @@ from engram.recall.features import (
 from engram.recall.fusion import Ranked, crosses_languages, rank
 from engram.recall.recipes import recipe
 from engram.recall.relevance import coverage
-from engram.resolve.models import Resolution, SourceType, Temporal, TemporalIntent
+from engram.resolve.models import Mention, Resolution, SourceType, Temporal, TemporalIntent
 from engram.text.analysis import terms_of
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -53,6 +54,15 @@ def result(**legs: list[tuple[Document, float]]) -> SearchResult:
 
 def order(ranked: tuple[Ranked, ...]) -> list[str]:
     return [one.document.doc_id for one in ranked]
+
+
+def understood(query: str, **fields: Any) -> Resolution:
+    plain = Resolution(query, query, "en", (), (), Temporal(TemporalIntent.NONE), SourceType.ANY, search_text=query)
+    return replace(plain, **fields)
+
+
+def top(found: SearchResult, query: QueryFeatures) -> float:
+    return max(one.relevance for one in rank(found, query, RECIPE))
 
 
 def test_nothing_found_is_an_empty_ranking() -> None:
@@ -147,6 +157,32 @@ def test_an_unrelated_question_stays_below_the_floor() -> None:
     found = result(lexical=[], vector=[(said[0], 0.18), (said[1], 0.12)])
     ranked = rank(found, QueryFeatures("boiling point mercury"), RECIPE)
     assert max(one.relevance for one in ranked) < RECIPE.floor
+
+
+def test_a_question_about_the_world_needs_more_than_one_about_oneself() -> None:
+    said = turn(0, "I'm vegetarian, I live in Berlin and I work as a nurse")
+    found = result(lexical=[], vector=[(said, 0.38)])
+    assert top(found, features_of(understood("where am I registered to vote"))) >= RECIPE.floor
+    for world in ("what is the capital city by population", "how do I register a trademark", "帮我写一首诗"):
+        assert top(found, features_of(understood(world))) < RECIPE.floor
+
+
+def test_a_question_of_earlier_talk_or_of_a_speaker_is_personal() -> None:
+    said = turn(0, "The cello lessons are on Monday", speaker="Ann Lee")
+    found = result(lexical=[], vector=[(said, 0.38)])
+    assert top(found, features_of(understood("when does Ann play"))) >= RECIPE.floor
+    earlier = understood("what was settled last time", temporal=Temporal(TemporalIntent.PREVIOUS_RELATED))
+    assert top(found, features_of(earlier)) >= RECIPE.floor
+
+
+def test_a_thing_that_is_named_and_occurs_nowhere_speaks_against_an_answer() -> None:
+    said = turn(0, "I speak Portuguese with my family")
+    found = result(lexical=[], vector=[(said, 0.34)])
+    brazil = Mention("Brazil", 10, 16, MentionStatus.LINKED, id="E9", name="Brazil")
+    asked = features_of(understood("what should I pack for Brazil", entities=(brazil,)))
+    assert top(found, asked) < RECIPE.floor
+    for known in (turn(0, "I went to Brazil"), turn(0, "去年去了巴西", entity_ids=("E9",))):
+        assert top(result(lexical=[], vector=[(known, 0.34)]), asked) >= RECIPE.floor
 
 
 def test_a_message_that_holds_the_words_of_the_question_is_above_the_floor() -> None:

@@ -56,6 +56,13 @@ CLOSELY_ABOUT = 0.8
 """As `selection.ABOUT`, where the query names the past at large ("I once told you"): the newest conversation goes first
 only if it is about as near as the best one."""
 
+FEW = 60
+"""Messages of a short history. Of a long one only the nearest are ranked, and its tail is worth having: one wanted
+turn in twenty is below `LEAST` there, none in a short one, where 85 in 100 of the others are."""
+
+LEAST = 0.1
+"""Relevance of the least message that is shown of a short history."""
+
 HEAD = 20
 """Of a ranking: if none of these is relevant, nothing is. With 5 one answerable question in 60 finds nothing, with 20
 one in 250, and unrelated ones find as little (bench data)."""
@@ -142,8 +149,9 @@ class Answering:
         if max(relevance.values(), default=0.0) >= floor:
             text = frozenset(ref.conversation_id for ref, value in relevance.items() if value >= floor)
             scores = _scaled(ranked)
-            candidates = _merged(ranked, scores, fresh)
-            if is_long(question.conditions):
+            long = is_long(question.conditions)
+            candidates = _merged(ranked if long else _telling(ranked), scores, fresh)
+            if long:
                 candidates = leaning_on_conversations(candidates, searched, _others(question), question.conditions)
             return Answer(candidates, scores={**scores, **fresh}, text=text)
         if found.tier is Tier.FULL:
@@ -319,6 +327,13 @@ def _merged(ranked: Sequence[Ranked], scores: Scores, fresh: Scores) -> tuple[Ca
     candidates = [Candidate(ref, scores[ref], one) for ref, one in zip(refs, ranked, strict=True)]
     candidates += [Candidate(ref, score) for ref, score in fresh.items() if ref not in scores]
     return tuple(sorted(candidates, key=lambda one: -one.score))
+
+
+def _telling(ranked: Sequence[Ranked]) -> Sequence[Ranked]:
+    """Without what has nothing to do with the question, where so little was said that all of it is in the ranking."""
+    if len(ranked) > FEW:
+        return ranked
+    return [one for one in ranked if one.relevance >= LEAST]
 
 
 def _covering(chosen: Sequence[Conversation], merged: Sequence[Candidate]) -> tuple[Candidate, ...]:

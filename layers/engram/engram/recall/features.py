@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from engram.domain.documents import Document
+from engram.recall.doubt import is_personal, names_in
 from engram.resolve.models import Resolution, TemporalIntent
 from engram.text.analysis import terms_of
 
@@ -59,6 +60,8 @@ class QueryFeatures:
             a whole question better than the words left of it (LoCoMo R@5 .746 against .731), but 上次 or "last time"
             in it would pull towards messages that say such words.
         start, end: period that the question names, half-open; None is open.
+        personal: whether it speaks of the user or of earlier talk (`doubt.is_personal`).
+        named: the things it names (`doubt.names_in`).
     """
 
     text: str
@@ -66,6 +69,8 @@ class QueryFeatures:
     sentence: str = ""
     start: datetime | None = None
     end: datetime | None = None
+    personal: bool = True
+    named: tuple[tuple[str, frozenset[str]], ...] = ()
 
     @property
     def words(self) -> str:
@@ -80,13 +85,16 @@ class QueryFeatures:
 def features_of(resolution: Resolution) -> QueryFeatures:
     """Features of a resolved query. A day that a whole page mentions in passing is not the day it asks about."""
     temporal = resolution.temporal
-    named = temporal.intent is TemporalIntent.TIME_RANGE and not is_page(resolution.query)
+    page = is_page(resolution.query)
+    named = temporal.intent is TemporalIntent.TIME_RANGE and not page
     return QueryFeatures(
         text=resolution.search_text,
         asked=resolution.query,
         sentence=resolution.query if temporal.intent in _READ_WHOLE else "",
         start=temporal.start if named else None,
         end=temporal.end if named else None,
+        personal=page or is_personal(resolution),
+        named=() if page else names_in(resolution),
     )
 
 

@@ -60,6 +60,21 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubts:
+    """What is taken from a curve before it is bent, by what the question is like.
+
+    Attributes:
+        impersonal: it speaks neither of the user, nor of a speaker, nor of earlier talk.
+        absent: something it names is in no message found.
+        ideographs: its memory is written in them as well: any two Chinese sentences are nearer than English ones.
+    """
+
+    impersonal: float
+    absent: float
+    ideographs: float
+
+
+@dataclass(frozen=True, slots=True)
 class Curves:
     """By what there is to go on: words and meaning, words alone, or meaning alone (also across languages)."""
 
@@ -85,6 +100,7 @@ class Recipe:
     recency_half_life_days: float
     same_language_share: float
     relevance: Curves
+    doubts: Doubts
     floor: float
 
 
@@ -109,4 +125,4 @@ def _recipes() -> tuple[Recipe, ...]:
 def _recipe(row: dict[str, Any]) -> Recipe:
     curves = Curves(**{name: Curve(**values) for name, values in row["relevance"].items()})
     kinds = {kind: Weights(**row[kind]) for kind in ("people", "assistant")}
-    return Recipe(**{**row, **kinds, "relevance": curves})
+    return Recipe(**{**row, **kinds, "relevance": curves, "doubts": Doubts(**row["doubts"])})

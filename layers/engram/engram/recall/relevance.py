@@ -11,7 +11,8 @@ import math
 from collections.abc import Mapping
 
 from engram.domain.documents import Document, SearchResult
-from engram.recall.features import QueryFeatures
+from engram.recall.doubt import doubt, is_absent
+from engram.recall.features import QueryFeatures, is_cjk, names_speaker
 from engram.recall.recipes import Curve, Recipe
 from engram.text.analysis import share_held, terms_of
 
@@ -30,7 +31,8 @@ def relevance_of(
         curve = recipe.relevance.meaning_alone
     else:
         curve = recipe.relevance.fused if cosines else recipe.relevance.words_alone
-    return {doc_id: _on(curve, covered[doc_id], cosines.get(doc_id, lowest)) for doc_id in documents}
+    doubted = _doubted(documents, query, recipe, across=across)
+    return {doc_id: _on(curve, covered[doc_id], cosines.get(doc_id, lowest), doubted) for doc_id in documents}
 
 
 def coverage(terms: frozenset[str], document: Document) -> float:
@@ -50,5 +52,17 @@ def _coverage(result: SearchResult, documents: Mapping[str, Document], query: Qu
     return {doc_id: coverage(terms, document) for doc_id, document in documents.items()}
 
 
-def _on(curve: Curve, covered: float, cosine: float) -> float:
-    return 1 / (1 + math.exp(-(curve.coverage * covered + curve.cosine * cosine + curve.bias)))
+def _doubted(documents: Mapping[str, Document], query: QueryFeatures, recipe: Recipe, *, across: bool) -> float:
+    terms = frozenset(terms_of(query.words))
+    speakers = {one.speaker for one in documents.values()}
+    return doubt(
+        personal=query.personal or any(names_speaker(terms, name) for name in speakers),
+        absent=any(is_absent(one, documents.values()) for one in query.named),
+        ideographs=not across and is_cjk(query.words),
+        weights=recipe.doubts,
+    )
+
+
+def _on(curve: Curve, covered: float, cosine: float, doubted: float) -> float:
+    logit = curve.coverage * covered + curve.cosine * cosine + curve.bias - doubted
+    return 1 / (1 + math.exp(-logit))

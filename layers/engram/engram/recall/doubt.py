@@ -1,0 +1,56 @@
+"""What speaks against a question being about the user's memory, before any message is looked at.
+
+"What is the capital of Mongolia?" is nobody's memory; among a handful of messages something is always a little near.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from engram.domain.documents import Document
+from engram.recall.recipes import Doubts
+from engram.resolve.models import Resolution, TemporalIntent
+from engram.text.analysis import terms_of
+
+_ASKS_FOR_HELP = re.compile(
+    r"\bhow (?:do|can|could|should|would|might) (?:i|we)\b|"
+    r"\b(?:tell|give|show|help|teach|write|recommend|find|send|sing|explain to) (?:me|us)\b|"
+    r"[帮給给教替为為让讓]我|告[诉訴]我|我想(?:知道|问|問)",
+    re.IGNORECASE,
+)
+_SPEAKS_OF_ONESELF = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b|[我咱俺]", re.IGNORECASE)
+_UNBOUND = frozenset({TemporalIntent.NONE, TemporalIntent.TIME_RANGE})
+
+
+def is_personal(resolution: Resolution) -> bool:
+    """Whether the query speaks of the user or of earlier talk. "How do I tie a tie?" does neither."""
+    if resolution.temporal.intent not in _UNBOUND:
+        return True
+    return bool(_SPEAKS_OF_ONESELF.search(_ASKS_FOR_HELP.sub(" ", resolution.query)))
+
+
+def names_in(resolution: Resolution) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The things that the query names: the id where it is known, and the terms of the name as written."""
+    return tuple((one.id, frozenset(terms_of(one.text))) for one in resolution.entities)
+
+
+def is_absent(named: tuple[str, frozenset[str]], documents: Iterable[Document]) -> bool:
+    """Whether no document is linked to the thing or holds a part of its name."""
+    identifier, terms = named
+    for document in documents:
+        if identifier and identifier in document.entity_ids:
+            return False
+        text = document.text.casefold()
+        if any(term in text for term in terms):
+            return False
+    return True
+
+
+def doubt(*, personal: bool, absent: bool, ideographs: bool, weights: Doubts) -> float:
+    """Taken from the logit of every hit's relevance."""
+    return (
+        (0.0 if personal else weights.impersonal)
+        + (weights.absent if absent else 0.0)
+        + (weights.ideographs if ideographs else 0.0)
+    )
