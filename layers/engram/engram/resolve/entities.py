@@ -81,7 +81,8 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
     for hit in hits:
         kinds = {catalogue.entities[target.id].type for target in hit.targets}
         last = hit.end
-        if kinds & PLACE_TYPES and is_han(hit.key[-1]) and squeezed.text[last : last + 1] in _DIVISIONS:
+        divided = kinds & PLACE_TYPES and is_han(hit.key[-1]) and squeezed.text[last : last + 1] in _DIVISIONS
+        if divided and on_borders(squeezed.text, hit.start, last + 1, name_score=NAME_SCORE):
             last += 1  # 台湾省 is 台湾
         start, end = squeezed.span(hit.start, last)
         if not claims.free(start, end):

@@ -24,6 +24,7 @@ _INSTITUTION = re.compile(
     r"(?:外国语|师范|理工|交通|医科|科技|财经|音乐|体育|农业|工业|政法|邮电)?(?:大学|学院|附中)|"
     r"银行|日报|晚报|时报|航空|啤酒|卫视|电视台|出版社|商会|证券)"
 )
+_LANDFORM = re.compile(r"群岛|半岛|海峡|岛(?![屿国主民内上])")
 _TRANSLITERATION = frozenset("尔斯达特顿拉娜莎蒂亚恩姆诺比克德罗维夫森逊伊")
 _PROVINCES = frozenset(
     "湖北 湖南 河北 河南 山东 山西 陕西 甘肃 青海 四川 贵州 云南 广东 广西 海南 福建 浙江 江苏 江西 安徽 辽宁 黑龙江 "
@@ -39,7 +40,7 @@ _BEFORE_PERSON = frozenset(("和", "跟", "与", "给", "找", "问", "同", "�
 _AFTER_PERSON = frozenset(
     ("说", "的", "聊", "提", "讲", "讨论", "推荐", "开会", "见面", "吃饭", "发", "打", "商量", "一起", "写")
 )
-_LATIN_NAME = re.compile(r"[A-Z][a-zà-ÿ]{2,}(?:[’'][A-Z]?[a-z]+)?(?:[ -][A-Z][a-zà-ÿ]{2,})*")
+_LATIN_NAME = re.compile(r"(?<![A-Za-z])[A-Z][a-zà-ÿ]{2,}(?:[A-Z][a-z]+)?(?:[’'][A-Z]?[a-z]+)?(?:[ -][A-Z][a-zà-ÿ]{2,})*(?![A-Z])")
 _CAPITAL_NEXT = re.compile(r" ([A-Z][a-z]{2,})")
 _PLAY = re.compile(
     r"(?:^|\b)(?:play|listen to|put on|queue|sing) (?P<work>[A-Z][\w']*(?: [A-Z][\w']*)*)(?: by "
@@ -53,6 +54,8 @@ _PEOPLES = frozenset(
 _INTERJECTIONS = frozenset(
     "yeah yep yup nope congrats phew woohoo aww aw wow haha hehe hmm hey hiya omg ooh oops ugh yay whoa btw".split()
 )
+_TECHNICAL = frozenset("kotlin scala erlang clojure svelte django laravel haskell fortran cobol matlab golang".split())
+"""Names of trades that are never ordinary words, though word lists hold them."""
 _CONTRACTION = re.compile(r"(?:n[’']t|[’'](?:re|ve|ll|d|m))$")
 _CALENDAR = frozenset(
     "january february march april may june july august september october november december jan feb mar apr "
@@ -88,7 +91,7 @@ def _longer_han(text: str, start: int, end: int, kinds: set[str]) -> Span | None
     if "person" in kinds and end - start >= 2 and text[end : end + 1] == text[end - 1]:
         return start, end + 1
     if kinds & PLACE_TYPES:
-        suffix = _INSTITUTION.match(text, end)
+        suffix = _INSTITUTION.match(text, end) or _LANDFORM.match(text, end)
         if suffix:
             return start, suffix.end()
         following = text[end : end + 1]
@@ -145,7 +148,8 @@ def _works(normalised: NormalisedText) -> Iterator[Span]:
 
 def _latin_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[Span]:
     original = normalised.original
-    if original.istitle() or original.isupper():
+    # In a headline every word has its capital. Letters among Chinese ones are never a headline.
+    if original.isascii() and ((original.istitle() and original.count(" ") > 1) or original.isupper()):
         return
     for match in _LATIN_NAME.finditer(original):
         parts = [part for part in re.split(r"[ -]", match.group()) if part]
@@ -167,6 +171,8 @@ def _latin_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[S
 
 def _ordinary(word: str, catalogue: Catalogue) -> bool:
     bare = re.sub(r"[’']s$", "", word.lower())
+    if bare in _TECHNICAL:
+        return False
     if bare in _INTERJECTIONS or _CONTRACTION.search(bare):
         return True
     return (
@@ -194,7 +200,7 @@ def _places_by_form(text: str) -> Iterator[Span]:
             if text[left[0] : left[1]] in _PROVINCES and kind_of(here) == "place" and here not in _PROVINCES:
                 yield right
         for first, last in spans:
-            if last - first > 1 and kind_of(text[first:last]) == "place" and _TRAVEL_WORD.match(text, last):
+            if last - first > 1 and kind_of(text[first:last]) in ("place", "name") and _TRAVEL_WORD.match(text, last):
                 yield first, last
     for match in _PLACE_ENDING.finditer(text):
         if _TRAVEL_WORD.match(text, match.end()):

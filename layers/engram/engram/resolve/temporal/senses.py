@@ -82,7 +82,7 @@ def _inside_title(folded: str, period: Period) -> bool:
 
 
 def _chinese(words: str, before: str, after: str, period: Period) -> bool:
-    if _TITLE_AFTER.match(after) or (words == "明日" and after.startswith("之后")):
+    if after.startswith("见") or _TITLE_AFTER.match(after) or (words == "明日" and after.startswith("之后")):
         return False
     if words.startswith(("今天", "今日", "今儿")):
         return bool(_TODAY_OWN.search(before + after)) and len(words) >= 2
