@@ -109,7 +109,7 @@ _BODY = (
     _rule(Kind.DIET, rf"{_ME}不是(?:一?个)?(?P<value>素食主义者|素食者|纯素食者|严格素食者){_END}", holds=False),
     _rule(Kind.DIET, rf"{_ME}{_NOT_NOW}(?P<value>吃素|吃纯素|戒糖|吃斋){_END}", "{value}", holds=False),
     _rule(Kind.DIET, rf"{_ME}(?:是|改|开始|坚持|只|长期|改成)*(?:一?个)?(?P<value>吃素|吃全素|吃斋|吃纯素|纯素|素食主义者|素食者|严格素食者|纯素食者|素食|吃清真|清真饮食|生酮饮食|低碳饮食|戒糖|无麸质饮食|戒酒|vegan)(?:主义)?(?:已经|都|快)*(?:{words.NUMBER}多?个?[年月]多?)?{_END}"),
-    _rule(Kind.DIET, rf"{_ME}(?:不能|不可以|从不|从来不|没法|不|一点也?不|完全不)(?P<verb>吃|喝|碰)(?P<value>[^，不没完饱起下到早晚过]{{1,12}}?){_END}", "不{verb}{value}", many=True, shape=words.thing),
+    _rule(Kind.DIET, rf"{_ME}(?:不能|不可以|从不|从来不|没法|不|一点也?不|完全不)(?P<verb>吃|喝|碰)(?!亏|苦头?$|醋$|这|那|力|惊|香$|一套|闷)(?P<value>[^，不没完饱起下到早晚过]{{1,12}}?){_END}", "不{verb}{value}", many=True, shape=words.thing),
     _rule(Kind.HEALTH, rf"{_ME}(?:有|患有|得了|得过|确诊了?|患)(?P<value>[^，]{{0,8}}?(?:糖尿病|高血压|低血压|高血脂|哮喘|心脏病|胃病|胃炎|鼻炎|湿疹|偏头痛|失眠症?|抑郁症|焦虑症|关节炎|痛风|贫血|甲亢|甲减|癫痫|近视|色盲|乙肝|脂肪肝|颈椎病|腰椎间盘突出)){_END}"),
     _rule(Kind.HEALTH, rf"{_ME}(?:有)?(?P<value>乳糖不耐受?|麸质不耐受?|晕车|晕船|恐高){_END}"),
     _rule(Kind.LANGUAGE, rf"{_ME}的?(?:母语|第一语言)是(?P<value>{words.LANGUAGE}){_END}", "{value}（母语）"),

@@ -62,7 +62,7 @@ def thing(value: str) -> str:
     if not 0 < len(value) <= 24 or _CONJUNCTION_END.search(value):
         return ""
     if re.match(
-        r"(?:好$|你|您|他|她|它|这|那|我|自己|上?了?一个?(?:人|女|男|帅|美)|上了|过|了|的|一个人$|某|谁|什么|人家|别人|为|被|让|把|得|着|对方|和我|跟我|就|吗|不|没|在|从|里面|其中|当中|整个|片中|和|跟|与)",
+        r"(?:好$|死|迟到|误会|忘|来不及|打扰|麻烦|影响|晚了|丢|错过|你|您|他|她|它|这|那|我|自己|上?了?一个?(?:人|女|男|帅|美)|上了|过|了|的|一个人$|某|谁|什么|人家|别人|为|被|让|把|得|着|对方|和我|跟我|就|吗|不|没|在|从|里面|其中|当中|整个|片中|和|跟|与)",
         value,
     ):
         return ""
@@ -73,11 +73,23 @@ def person(value: str) -> str:
     """A personal name; "" for what follows 叫 in other senses (叫外卖, 叫他)."""
     value = re.split(r"[^\w·\- ]", value.strip(" “”\"'「」『』。，"))[0].strip()
     if (
-        re.match(r"(?:了|他|她|它|你|我|外卖|车|个|人|大家|什么|这|那|不|做|作|停|滴滴|醒|救|《|起来)", value)
+        re.match(
+            r"(?:了|他|她|它|你|我|外卖|车|个|人|大家|什么|这|那|不|做|作|停|滴滴|醒|救|《|起来|写错|拼错|打错|念错|读错|很|太|好听|难听|有点|里面?有|来自|取自)",
+            value,
+        )
         or not 0 < len(value) <= 20
     ):
         return ""
     return value
+
+
+def called(value: str) -> str:
+    """How somebody wants to be called; "" for what somebody is called to do (叫我起床)."""
+    to_do = re.match(
+        r"(?:怎么|怎样|如何|为什么|起床|起来|去|来|吃|喝|帮|一声|一下|回|过去|过来|早|赶|等|看|想|走|滚|出|下|上|加班|开会|睡|醒|学|写|买|拿|送)",
+        value.strip(),
+    )
+    return "" if to_do else person(value)
 
 
 def tongue(value: str) -> str:
@@ -101,7 +113,7 @@ def organisation(value: str) -> str:
     value = re.sub(r"^(?:一?家|一?所|一?个)?(?:叫做?|名叫)?", "", value.strip())
     value = re.sub(r"(?:了|的|那边|这边|(?<=[\u4e00-\u9fff]{2})里面?)$", "", value)
     vague = re.match(
-        r"(?:公司|家里?|外面|这|那|你|他|她|本地|外地|一起|互联网|国企|外企|私企|学校|医院|银行|大厂|线上|网上|办公室|户外|新公司|别的|其他|同一|现在|以前)$",
+        r"(?:公司|家里?|外面|这|那|你|他|她|本地|外地|一起|群聊?|微信群|群里|会议|讨论|俱乐部|健身房|会员|社团|直播间|互联网|国企|外企|私企|学校|医院|银行|大厂|线上|网上|办公室|户外|新公司|别的|其他|同一|现在|以前)$",
         value,
     )
     if (

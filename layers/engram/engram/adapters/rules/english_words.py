@@ -102,6 +102,17 @@ def thing(value: str) -> str:
     return value
 
 
+_NOT_EATEN = re.compile(
+    r"(?:right|now|another|and|much|more|lunch|breakfast|dinner|supper|alone|out|at|late|early|well|enough|there|here|today|tonight|yet|like|in|on|with|without|while|unless|properly|fast|slow(?:ly)?|until|till|solid|from|for)\b",
+    _I,
+)
+
+
+def eaten(value: str) -> str:
+    """What is not eaten or drunk; "" for when, where and how much."""
+    return "" if _NOT_EATEN.match(value.strip()) else thing(value)
+
+
 def name(value: str) -> str:
     """A personal name: capitalised words that are no adjective or adverb."""
     value = re.split(

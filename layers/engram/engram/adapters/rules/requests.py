@@ -54,6 +54,10 @@ _ANSWER_IN_EN = re.compile(
     _I,
 )
 
+_CALL_TIME = re.compile(
+    r"\bcall(?:ing)? me (?:now|later|back|again|today|tonight|tomorrow|when|if|at|on|in|after|before|during|this|next|so (?:late|early))\b",
+    _I,
+)
 _LIFTED_EN = re.compile(
     r"^(?:(?:ok|okay|now|actually),? )?(?:you (?:can|may|are allowed to)|feel free to|it's (?:ok|okay|fine) to|go ahead and) (?:use|add|send|include) (?P<value>[\w -]{3,30}?)(?: again| now| after all)$",
     _I,
@@ -109,6 +113,8 @@ def wishes(sentence: str) -> list[Wish]:
     chinese = _CJK.search(text) is not None
     if text.endswith(("?", "？")) or (_ZH_UNREAL if chinese else _EN_UNREAL).search(text):
         return []
+    if _CALL_TIME.search(text):
+        return []
     lifted = (_LIFTED_ZH if chinese else _LIFTED_EN).match(text)
     if lifted is not None:
         return [Wish(FactKind.INSTRUCTION, lifted["value"].strip(), "", holds=False)]
@@ -127,7 +133,7 @@ def _nickname(text: str, chinese: bool) -> str:
     for clause in re.split(r"[，,]\s*", text):
         match = (_CALL_ME_ZH if chinese else _CALL_ME_EN).match(clause.strip())
         if match is not None:
-            found = chinese_words.person(match["value"]) if chinese else english_words.name(match["value"])
+            found = chinese_words.called(match["value"]) if chinese else english_words.name(match["value"])
             if found:
                 return found
     return ""
