@@ -141,12 +141,6 @@ class TestPlainQuestions:
         bundle = travelled.recall("What colour is my submarine's periscope?")
         assert (bundle.support_status, bundle.evidence, bundle.conversation_refs) == (SupportStatus.UNSUPPORTED, (), ())
 
-    def test_of_a_short_history_show_only_what_has_to_do_with_them(self, memory):
-        memory.say("dog", "06-01 10:00", "My dog Biscuit has an appointment at the vet", "Noted!")
-        memory.say("rent", "06-02 10:00", "The landlord raised the rent to 1450 euros", "That is a lot.")
-        assert texts(memory.recall("what was my dog's appointment"))[0].startswith("My dog Biscuit")
-        assert "The landlord raised the rent to 1450 euros" not in texts(memory.recall("what was my dog's appointment"))
-
     def test_see_a_message_before_it_is_indexed(self, memory):
         memory.say("train", "06-30 10:00", "train 07:10 Friday, platform 4", index=False)
         bundle = memory.recall("which platform?")
