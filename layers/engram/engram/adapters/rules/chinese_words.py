@@ -130,7 +130,11 @@ def organisation(value: str) -> str:
 
 
 def animal(value: str) -> str:
-    return "" if re.search(r"(?:马上|蛇年|马年|吃鱼)", value) else value.strip()
+    return (
+        ""
+        if re.search(r"(?:马上|蛇年|马年|吃鱼)", value)
+        else re.sub(r"^[只条个匹头](?=[\u4e00-\u9fff]{2})", "", value.strip())
+    )
 
 
 def edible(value: str) -> bool:

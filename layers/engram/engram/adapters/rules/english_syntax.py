@@ -21,7 +21,7 @@ OWN = (
 )
 _VERB = (
     r"live|lived|work|worked|am|was|have|had|love|hate|dislike|enjoy|prefer|speak|study|studied|don't|do not|can't|cannot|can|moved|left|quit|joined|started|own|adopted"
-    r"|grew|come|go|eat|drink|play|never|no longer|just|also|currently|usually|recently|now work|now live|used|plan|want|need|got|turned|will|used to|really|graduated|teach|run|stopped|gave"
+    r"|grew|come|go|eat|drink|play|never|no longer|just|also|currently|usually|recently|now work|now live|now call|used|plan|want|need|got|turned|will|used to|really|graduated|teach|run|stopped|gave"
 )
 _SUBJECT = r"i|i'm|i've|i'd|i'll|my|we|we're|we've|we'll|he|he's|she|she's|they|they're|it|it's|you|you're|your|our|his|her|their|there|everyone|people|this|that|the|please|not"
 BREAK = re.compile(

@@ -17,7 +17,7 @@ JOB = (
     r"|tester|administrator|sysadmin|technician|operator|machinist|inspector|surveyor|realtor|estate agent|travel agent|agent|social worker|caregiver|nanny|cleaner|janitor|housewife|homemaker|stay-at-home (?:mom|mum|dad|parent)|pastor|priest|monk|imam|rabbi"
     r"|student|intern|apprentice|trainee|postdoc|ceo|cto|cfo|coo|vp|data scientist|product owner|scrum master|devops|sre|dba|paralegal|streamer|youtuber|athlete|footballer|boxer|lifeguard|beekeeper|brewer|winemaker|sommelier|fisherman|lumberjack|miner)s?"
 )
-DEGREE = r"(?:freshman|sophomore|junior|senior|first-year student|undergrad(?:uate)?|grad(?:uate)? student|master's student|phd student|phd candidate|doctoral student|high school(?:er| student)|college student|university student|exchange student|medical student|law student)"
+DEGREE = r"(?:freshman|sophomore|(?:junior|senior)(?=[\s.!]*$| (?:at|in) )|first-year student|undergrad(?:uate)?|grad(?:uate)? student|master's student|phd student|phd candidate|doctoral student|high school(?:er| student)|college student|university student|exchange student|medical student|law student)"
 ANIMAL = (
     r"(?:dog|cat|puppy|kitten|puppies|rabbit|bunny|hamster|parrot|bird|budgie|canary|cockatiel|goldfish|fish|turtle|tortoise|snake|lizard|gecko|horse|pony|ferret|guinea pig|hedgehog|chicken|duck|goat|corgi|labrador|lab|golden retriever|retriever|poodle|husky|beagle"
     r"|dachshund|shiba(?: inu)?|border collie|collie|german shepherd|shepherd|terrier|bulldog|pug|chihuahua|siamese|tabby|maine coon|ragdoll|pet)s?"
@@ -53,7 +53,7 @@ _VALUE_TAIL = re.compile(
     _I,
 )
 _REFUSED_THING = re.compile(
-    r"(?:it|that|this|these|those|you|your|him|her|his|hers|them|their|me|my|myself|us|our|he|she|they|we|i|how|what|when|where|who|why|to know|to see (?:if|whether)|to ask|to think|the (?:idea|way|fact|sound|look|answer|suggestion|plan|first|second|last|one|ones|option|thought|result)|one\b|some\b|any\b|nothing|something|everything|anything|none|all|so much|not|being asked|if|about|before|after|last|option|as|then|to be|having to|(?:\w+ )?(?:answers?|replies|responses?|explanations?)$|the (?!(?:beach|sea|outdoors|mountains|cello|piano|guitar|violin|drums|gym|theat(?:re|er)|cinema|countryside|ocean|rain|snow|cold|heat|city|(?-i:[A-Z]))\w*)\w+)\b",
+    r"(?:believe it|or not|it|that|this|these|those|you|your|him|her|his|hers|them|their|me|my|myself|us|our|he|she|they|we|i|how|what|when|where|who|why|to know|to see (?:if|whether)|to ask|to think|the (?:idea|way|fact|sound|look|answer|suggestion|plan|first|second|last|one|ones|option|thought|result)|one\b|some\b|any\b|nothing|something|everything|anything|none|all|so much|not|being asked|if|about|before|after|last|option|as|then|to be|having to|(?:\w+ )?(?:answers?|replies|responses?|explanations?)$|the (?!(?:beach|sea|outdoors|mountains|cello|piano|guitar|violin|drums|gym|theat(?:re|er)|cinema|countryside|ocean|rain|snow|cold|heat|city|(?-i:[A-Z]))\w*)\w+)\b",
     _I,
 )
 _REFUSED_NAME = re.compile(

@@ -58,6 +58,9 @@ _CALL_TIME = re.compile(
     r"\bcall(?:ing)? me (?:now|later|back|again|today|tonight|tomorrow|when|if|at|on|in|after|before|during|this|next|so (?:late|early))\b",
     _I,
 )
+_CLAUSE_END = re.compile(
+    r"[，,]\s*(?:and\s+)?|\s+and\s+(?=(?:please|always|never|don't|do not|answer|reply|speak|use|keep)\b)", _I
+)
 _LIFTED_EN = re.compile(
     r"^(?:(?:ok|okay|now|actually),? )?(?:you (?:can|may|are allowed to)|feel free to|it's (?:ok|okay|fine) to|go ahead and) (?:use|add|send|include) (?P<value>[\w -]{3,30}?)(?: again| now| after all)$",
     _I,
@@ -120,7 +123,8 @@ def wishes(sentence: str) -> list[Wish]:
         return [Wish(FactKind.INSTRUCTION, lifted["value"].strip(), "", holds=False)]
     called = _nickname(text, chinese)
     if called:
-        return [Wish(FactKind.ADDRESS, called, called)]
+        rest = [one for one in _CLAUSE_END.split(text) if not _nickname(one, chinese)]
+        return [Wish(FactKind.ADDRESS, called, called), *(wish for one in rest for wish in wishes(one))]
     if (_INSTRUCTION_ZH if chinese else _INSTRUCTION_EN).match(text) is None or len(text) > 300:
         return []
     language = (_ANSWER_IN_ZH if chinese else _ANSWER_IN_EN).search(text)
@@ -130,7 +134,7 @@ def wishes(sentence: str) -> list[Wish]:
 
 
 def _nickname(text: str, chinese: bool) -> str:
-    for clause in re.split(r"[，,]\s*", text):
+    for clause in _CLAUSE_END.split(text):
         match = (_CALL_ME_ZH if chinese else _CALL_ME_EN).match(clause.strip())
         if match is not None:
             found = chinese_words.called(match["value"]) if chinese else english_words.name(match["value"])
