@@ -40,7 +40,9 @@ _BEFORE_PERSON = frozenset(("和", "跟", "与", "给", "找", "问", "同", "�
 _AFTER_PERSON = frozenset(
     ("说", "的", "聊", "提", "讲", "讨论", "推荐", "开会", "见面", "吃饭", "发", "打", "商量", "一起", "写")
 )
-_LATIN_NAME = re.compile(r"(?<![A-Za-z])[A-Z][a-zà-ÿ]{2,}(?:[A-Z][a-z]+)?(?:[’'][A-Z]?[a-z]+)?(?:[ -][A-Z][a-zà-ÿ]{2,})*(?![A-Z])")
+_LATIN_NAME = re.compile(
+    r"(?<![A-Za-z])[A-Z][a-zà-ÿ]{2,}(?:[A-Z][a-z]+)?(?:[’'][A-Z]?[a-z]+)?(?:[ -][A-Z][a-zà-ÿ]{2,})*(?![A-Z])"
+)
 _CAPITAL_NEXT = re.compile(r" ([A-Z][a-z]{2,})")
 _PLAY = re.compile(
     r"(?:^|\b)(?:play|listen to|put on|queue|sing) (?P<work>[A-Z][\w']*(?: [A-Z][\w']*)*)(?: by "

@@ -306,7 +306,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
         rf"(?:{_YEAR}|{_SHIFT}(?:个)?)?(?P<name>{_HOLIDAY})(?:假期|长假|当天|期间)?(?P<eve>前一天|前夜|"
         rf"前夕)?"
     , _holiday),
-    (rf"(?P<count>{NUMBER}){_UNIT}(?:之|以)?前", _ago),
+    (rf"(?P<count>{NUMBER})(?:(?<=半)|(?!月)){_UNIT}(?:之|以)?前", _ago),
     (rf"(?:过去|最近|近|这|前)(?:的|这)?(?P<count>{NUMBER}){_UNIT}(?:内|里|来|以来)?", _rolling),
     (r"(?:过去|最近|近)(?:的)?(?P<count>一)?(?:个)?(?P<unit>周|星期|礼拜|月|年)(?:内|里|来|以来)?", _rolling),
 )  # fmt: skip

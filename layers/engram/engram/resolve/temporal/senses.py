@@ -84,7 +84,7 @@ def _inside_title(folded: str, period: Period) -> bool:
 def _chinese(words: str, before: str, after: str, period: Period) -> bool:
     if after.startswith("见") or _TITLE_AFTER.match(after) or (words == "明日" and after.startswith("之后")):
         return False
-    if words.startswith(("今天", "今日", "今儿")):
+    if re.fullmatch(r"今[天日儿]的?", words):
         return bool(_TODAY_OWN.search(before + after)) and len(words) >= 2
     if re.fullmatch(r"十一|六一", words):
         return False  # a number, unless a year or a shift says that the day is meant
@@ -141,6 +141,8 @@ def _stands_alone(words: str, before: str, after: str) -> bool:
     """Whether a bare weekday is a day and not a word for something else (`Sunday best`)."""
     if words.endswith("'s"):
         return True
+    if re.match(r" (?:is|are|was) ", after):
+        return False
     return (
         bool(_WEEKDAY_AFTER.match(after))
         if not before.strip()
