@@ -42,9 +42,7 @@ class TestEnvironment:
     ONE_MACHINE = frozenset({"data_dir", "endpoint_url", "pepper", "model_api_key"})
     """Settings that only one machine has: a folder, an emulator, secrets that are no AWS secrets."""
 
-    DEFAULTS = frozenset(
-        "buffer_tokens buffer_flush_interval conversation_gap_seconds deadline_ms sweep_after_seconds".split()
-    )
+    DEFAULTS = frozenset("conversation_gap_seconds deadline_ms sweep_after_seconds".split())
     """Settings that the template leaves at their default."""
 
     def test_every_variable_is_a_setting(self, written):
