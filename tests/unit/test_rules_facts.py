@@ -300,6 +300,9 @@ def test_a_long_document_is_read_in_bounded_time() -> None:
 
 
 RUNS = [
+    "Sorry, I meant a ",
+    "not ",
+    "我以前喜欢",
     "\n",
     " ",
     "\n ",

@@ -140,6 +140,8 @@ def _when(clauses: list[Clause], text: str, message: Message, zone: tzinfo) -> W
     said = message.created_at.astimezone(zone).date()
     for clause in clauses:
         words = message.content[clause.start : clause.end]
+        if when(words, said, forward=True) is None:
+            continue
         found = when(words, said, forward=looks_ahead(words, text))
         if found is not None:
             if returns_yearly(words):
