@@ -49,6 +49,7 @@ _WHERE = (
     _rule(Kind.HOME, rf"(?:{_ME})?(?:坐标|现坐标|人在)(?:是|在|[:：])?\s?{_X}{_END}", shape=words.known_place),
     _rule(Kind.HOME, rf"{_ME}在{_X}(?:定居|居住|生活|住)(?:了{words.NUMBER}多?个?[年月]了?)?{_END}", shape=words.place),
     _rule(Kind.ORIGIN, rf"(?:{_ME})?的?(?:老家|家乡|籍贯|祖籍)(?:就)?(?:在|是){_X}{_END}", shape=words.place),
+    _rule(Kind.ORIGIN, rf"(?:{_ME})?的?(?:老家|家乡|籍贯|祖籍){_X}{_END}", shape=words.known_place),
     _rule(Kind.ORIGIN, rf"{_ME}(?:是)?(?:来自(?:于)?|出生在|出生于|生在|在(?=[^，]{{2,8}}(?:长大|出生)))(?:于)?(?P<value>[^\d，]{{2,10}}?)(?:长大|出生)?{_END}", shape=words.place),
     _rule(Kind.ORIGIN, rf"{_ME}是(?:土生土长的|地道的)?(?P<value>[\u4e00-\u9fff]{{2,6}})人{_END}", shape=lambda value: value if words.is_place(value) else ""),
 )
@@ -61,7 +62,7 @@ _WORK = (
     _rule(Kind.EMPLOYER, rf"{_ME}(?:从[^，]{{1,14}}?)?(?:加入|入职|跳槽到?|换到|转到|加盟|就职于|任职于|供职于|就职在|服务于)了?{_X}(?:工作|上班)?{_END}", shape=words.organisation),
     _rule(Kind.EMPLOYER, rf"{_ME}在{_X}(?:工作|上班|任职|就职|实习|供职|(?:担任|当|做)[^，]{{0,12}}?(?:{words.JOB_END})){_END}", shape=words.organisation),
     _rule(Kind.EMPLOYER, rf"{_ME}的?(?:公司|雇主|单位)(?:是|叫){_X}{_END}", shape=words.organisation),
-    _rule(Kind.WORKPLACE, rf"{_ME}在{_X}(?:工作|上班|办公){_END}", shape=words.known_place),
+    _rule(Kind.WORKPLACE, rf"{_ME}在{_X}(?:工作|上班|办公|(?:担任|当|做)[^，]{{0,12}}?(?:{words.JOB_END})){_END}", shape=words.known_place),
     _rule(Kind.OCCUPATION, rf"{_ME}{_NOT_NOW}(?:是|当|做)(?:一?[名个位])?(?P<value>[^，]{{0,14}}?(?:{words.JOB_END})){_END}", holds=False, shape=words.job),
     _rule(Kind.OCCUPATION, rf"{_ME}(?:是|当|做|担任|任|转行做|改行做|转行当|成为了?|升职?(?:为|成|到)了?)(?:了)?(?:一?[名个位])?(?!{words.DEGREE_WORD})(?P<value>[^，不没]{{0,16}}?(?:{words.JOB_END})){_END}", shape=words.job),
     _rule(Kind.OCCUPATION, rf"(?:{_ME})?的?(?:工作|职业|职位|岗位)(?:是|[:：])(?:一?[名个位])?{_X}{_END}", shape=words.job),

@@ -46,6 +46,8 @@ _SUBJECT = re.compile(r"^(?:i(?:'m| am|'ve| have)?|we(?:'re| are|'ve| have)?)\s+
 _CANCELLED = re.compile(
     r"^(?:i|we)(?:'ve| have)? (?:cancel+ed|called off|gave up on|dropped) (?:my|our|the)?\s*(?:plans? (?:to|for) |trip to )?(?P<value>[\w ]{3,40}?)(?: trip| plan| appointment)?$"
     r"|^(?:i'm|i am|we're|we are) (?:not|no longer) (?:going|moving|flying|traveling|planning to go) to (?P<place>[\w ]{3,30}?)(?: anymore| after all)?$"
+    r"|^(?:the|my|our) (?P<it>[\w ]{3,40}?)(?: trip| plan| move| flight| appointment| wedding| visit)? (?:is|was|got|has been|have been) (?:cancel+ed|called off|off)(?: now| again)?$"
+    r"|^(?:我们?的?)?(?P<off>[^了，我]{2,12}?)的?(?:行程|计划|旅行|旅游|预约|航班|机票|安排|婚礼|面试|会议|出差)?(?:被|都|又|已经|临时)*(?:取消|泡汤|黄)了?$"
     r"|^我们?.{0,8}?(?:取消了?|放弃了?|不去|不打算去?|不准备去?)(?P<zh>[^了，]{2,16}?)(?:的?(?:计划|行程|旅行|预约|安排))?了?$",
     _I,
 )
@@ -59,14 +61,14 @@ def plans(clauses: Sequence[Clause], message: Message, zone: tzinfo) -> Iterator
     """What the user intends: with a date ahead, or said to be a plan. A cancelled plan does not hold."""
     said = message.created_at.astimezone(zone).date()
     for place, clause in enumerate(clauses):
-        if clause.subject != USER or not clause.asserted:
+        if clause.subject not in (USER, UNKNOWN) or not clause.asserted:
             continue
         cancelled = _CANCELLED.match(clause.text)
         if cancelled is not None:
             value = next(group for group in cancelled.groups() if group)
             yield Statement(FactKind.PLAN, value, "", clause.start, clause.end, holds=False)
             continue
-        if _PLAN.match(clause.text) is None or _NO_PLAN.search(clause.text):
+        if clause.subject != USER or _PLAN.match(clause.text) is None or _NO_PLAN.search(clause.text):
             continue
         day = when(clause.text, said, forward=True) or _date_before(clauses, place, said)
         ahead = day is not None and day.day > said and not _FLEETING.search(clause.text)

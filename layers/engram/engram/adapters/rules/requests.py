@@ -54,6 +54,7 @@ _ANSWER_IN_EN = re.compile(
     _I,
 )
 
+_LONGEST_WISH = 300
 _CALL_TIME = re.compile(
     r"\bcall(?:ing)? me (?:now|later|back|again|today|tonight|tomorrow|when|if|at|on|in|after|before|during|this|next|so (?:late|early))\b",
     _I,
@@ -121,11 +122,15 @@ def wishes(sentence: str) -> list[Wish]:
     lifted = (_LIFTED_ZH if chinese else _LIFTED_EN).match(text)
     if lifted is not None:
         return [Wish(FactKind.INSTRUCTION, lifted["value"].strip(), "", holds=False)]
+    parts = _CLAUSE_END.split(text) if len(text) <= _LONGEST_WISH else [text]
+    each = [wishes(part) for part in parts] if len(parts) > 1 else []
+    if each and all(each):
+        return [wish for found in each for wish in found]
     called = _nickname(text, chinese)
     if called:
         rest = [one for one in _CLAUSE_END.split(text) if not _nickname(one, chinese)]
         return [Wish(FactKind.ADDRESS, called, called), *(wish for one in rest for wish in wishes(one))]
-    if (_INSTRUCTION_ZH if chinese else _INSTRUCTION_EN).match(text) is None or len(text) > 300:
+    if (_INSTRUCTION_ZH if chinese else _INSTRUCTION_EN).match(text) is None or len(text) > _LONGEST_WISH:
         return []
     language = (_ANSWER_IN_ZH if chinese else _ANSWER_IN_EN).search(text)
     if language is not None:
