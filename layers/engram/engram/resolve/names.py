@@ -36,6 +36,7 @@ _WORKS = re.compile(r"(?:的)(?:歌|专辑|演唱会|新歌|单曲|电影|小说
 _SURNAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟姜崔谭陆汪范金石廖贾韦夏付方白邹孟熊秦邱江尹薛阎段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
 )
+_GIVEN = frozenset("丽芳娜敏静强伟磊军洋勇艳杰娟涛超秀霞刚桂辉玲婷鹏浩宇轩欣怡琳峰倩雪梅莉颖斌琴蕾")
 _BEFORE_PERSON = frozenset(("和", "跟", "与", "给", "找", "问", "同", "陪", "帮", "约", "让", "叫"))
 _AFTER_PERSON = frozenset(
     ("说", "的", "聊", "提", "讲", "讨论", "推荐", "开会", "见面", "吃饭", "发", "打", "商量", "一起", "写")
@@ -91,6 +92,10 @@ def name_around(text: str, start: int, end: int) -> Span | None:
 
 def _longer_han(text: str, start: int, end: int, kinds: set[str]) -> Span | None:
     if "person" in kinds and end - start >= 2 and text[end : end + 1] == text[end - 1]:
+        return start, end + 1
+    # 张伟 in 张伟丽: a further character of given names that begins no word of its own.
+    given = "person" in kinds and end - start == 2 and text[start] in _SURNAMES and text[end : end + 1] in _GIVEN
+    if given and not _begins_word(text, end):
         return start, end + 1
     if kinds & PLACE_TYPES:
         suffix = _INSTITUTION.match(text, end) or _LANDFORM.match(text, end)
@@ -164,7 +169,7 @@ def _latin_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[S
             parts = parts[:-1]
         name = " ".join(parts)
         bare = re.sub(r"[’']s$", "", name)
-        if not bare or _DEMONYM.search(bare.lower()):
+        if not bare or _DEMONYM.search(bare.lower()) or catalogue.entity_names.get(bare.lower().removesuffix("er")):
             continue
         plural = original[:start].lower().endswith("the ") and bare.endswith("s")
         if not plural:
@@ -175,6 +180,9 @@ def _ordinary(word: str, catalogue: Catalogue) -> bool:
     bare = re.sub(r"[’']s$", "", word.lower())
     if bare in _TECHNICAL:
         return False
+    humps = re.findall(r"[A-Z][a-zà-ÿ]+", word)
+    if len(humps) > 1 and all(is_english_word(hump.lower()) for hump in humps):
+        return True  # KeyError is code, not a name
     if bare in _INTERJECTIONS or _CONTRACTION.search(bare):
         return True
     return (
@@ -217,7 +225,7 @@ def _places_of_the_world(normalised: NormalisedText, squeezed: Squeezed) -> Iter
         start, end = squeezed.span(hit.start, hit.end)
         if is_han(hit.key[0]):
             if on_borders(squeezed.text, hit.start, hit.end, name_score=_PLACE_SCORE):
-                yield start, end
+                yield _longer_han(normalised.text, start, end, {"city"}) or (start, end)
         elif normalised.as_written(start, end)[:1].isupper() and on_borders(
             squeezed.text, hit.start, hit.end, name_score=_PLACE_SCORE
         ):
@@ -264,7 +272,7 @@ def _people_between(text: str) -> Iterator[Span]:
 
 
 _PERSON_BETWEEN = re.compile(
-    r"(?:跟|和|与|同|找|约)(?P<who>[\u4e00-\u9fff]{2,3}?)(?=(?:说|聊|谈|讨论|商量|见面|开会|吃饭|提|讲|一起|碰面|沟通))"
+    r"(?:跟|和|与|同|找|约)(?P<who>[\u4e00-\u9fff]{2,3}?)(?=(?:说|聊|谈|讨论|商量|见面|开会|吃饭|提|讲|一起|碰面|沟通|去))"
 )
 
 

@@ -94,10 +94,20 @@ def evidence(targets: Sequence[Target], around: Surroundings, place: tuple[int, 
         total += _graded(_own(around.catalogue, target.id, near, place), OWN_HINT)
         total += RECENT if target.id in known else 0.0
         total += TYPE_CUE if kind == "person" and _speaks(around.cues.text, place) else 0.0
-        total += COMPANY if len(targets) > 1 and kind in around.named_types else 0.0
+        total += COMPANY if kind in _company(target.id, targets, around, place) else 0.0
         total += TOPIC if any(kind in around.catalogue.topics[topic].rules.types for topic in around.topics) else 0.0
         totals[target.id] = total
     return totals
+
+
+def _company(target_id: str, targets: Sequence[Target], around: Surroundings, place: tuple[int, int]) -> frozenset[str]:
+    """Types of the other names in the text. A name of one entity only cannot vouch for itself, and small Latin letters
+    not for each other (`go and rust`)."""
+    if len(targets) > 1:
+        return around.named_types
+    if not has_han(around.cues.text[slice(*place)]):
+        return frozenset()
+    return frozenset(around.catalogue.entities[other].type for other in around.named_ids if other != target_id)
 
 
 def _speaks(text: str, place: tuple[int, int]) -> bool:
@@ -115,7 +125,7 @@ _IS_TOLD = re.compile(
 
 def needs_evidence(target: Target, kind: str, spelling: Spelling, key: str) -> bool:
     """Whether this name is so ordinary a word that without evidence it is taken for the word."""
-    if kind in COMMON_TYPES:
+    if kind in COMMON_TYPES or (kind == "person" and target.written.islower()):
         return False
     if has_han(key):
         common = (word_score(key) or RARE) > RARE

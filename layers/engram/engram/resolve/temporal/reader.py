@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from engram.resolve.models import ResolveContext, Temporal, TemporalIntent
 from engram.resolve.temporal.chinese_periods import chinese_periods
@@ -116,14 +116,22 @@ def _joined(folded: str, periods: Sequence[Period]) -> list[Period]:
             between = folded[previous.last : period.first]
             opened = _FROM.search(folded[: previous.first])
             if _JOIN.match(between) and (opened or between.strip() not in ("and", "和", "跟", "与", "")):
-                result[-1] = _span_of(previous, period)
+                result[-1] = _span_of(folded, previous, period)
                 continue
         result.append(period)
     return result
 
 
-def _span_of(left: Period, right: Period) -> Period:
+_BARE_DAY = re.compile(r"\d{1,2}[日号]的?")
+
+
+def _span_of(folded: str, left: Period, right: Period) -> Period:
     start, end = left.start, right.end
+    if start is not None and right.start is not None and _BARE_DAY.fullmatch(folded[right.first : right.last]):
+        # 8月1日到15日: the second day is of the first one's month.
+        month, day = (start.year, start.month), right.start.day
+        shifted = right.start.replace(year=start.year, month=start.month) if day <= 28 else right.start
+        end = shifted + timedelta(days=1) if day <= 28 or (right.start.year, right.start.month) == month else end
     if start is not None and end is not None and start >= end:
         start = _year_earlier(start)
     return Period(left.first, right.last, start, end, "span")

@@ -34,7 +34,7 @@ _HOLIDAY_TIME = re.compile(
     r"^ (?:\d{4}|morning|eve|night|chat|conversation)"
 )
 _DONE_THEN = re.compile(r"[\u4e00-\u9fff]{1,4}的")
-_IDIOM_AFTER = re.compile(r"流火|飞雪|飞霜|怀胎|不知肉味|花|桂|瓜|革命")
+_IDIOM_AFTER = re.compile(r"流火|飞雪|飞霜|雪(?!梨)|怀胎|不知肉味|花|桂|瓜|革命")
 _WEEKDAY_BEFORE = re.compile(
     r"(?:\b(?:on|last|this|next|from|since|for|of|and|to|through|before|after|between|until|about|"
     r"discussed|said|our|my|the|was|it)|^|[,.?!]) ?$"
