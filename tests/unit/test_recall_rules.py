@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from engram.domain.models import Conversation, MentionStatus, Message, MessageRef, Role
 from engram.recall import verification
+from engram.recall.asking import is_message
 from engram.recall.carrying import carried_over
 from engram.recall.conditions import Tier, conditions_of, tier_of
 from engram.recall.leaning import leaning_on_conversations
-from engram.recall.searching import Found
 from engram.recall.selection import by_conditions, by_relevance, choose, decided, means_one
 from engram.recall.timeline import Moment, current_conversation, eligible, recent, with_pending
 from engram.recall.within import coverage, scores_within, units_of
@@ -257,12 +257,14 @@ class TestFollowUps:
 
 
 class TestAWholeMessageGoesOnFromConversations:
-    def order(self, cosines, *conversations, **asked_for):
+    def order(self, cosines, *conversations, before=None, **asked_for):
         hits = [verification.Candidate(MessageRef(one.conversation_id, 0), 0.5) for one in conversations]
-        by_id = {f"m:{name}:{seq}": value for name, found in cosines.items() for seq, value in enumerate(found)}
-        found = Found((), by_id)
+        near, recent = (
+            {f"m:{name}:{seq}": value for name, found in one.items() for seq, value in enumerate(found)}
+            for one in (cosines, before or {})
+        )
         conditions = conditions_of(asked(**asked_for), fold)
-        leaning = leaning_on_conversations(hits, found, conversations, conditions)
+        leaning = leaning_on_conversations(hits, (near, recent), conversations, conditions)
         assert all(0 <= one.score <= 1 for one in leaning)
         return [one.ref.conversation_id for one in leaning]
 
@@ -275,9 +277,41 @@ class TestAWholeMessageGoesOnFromConversations:
         assert self.order({"a": [0.5], "b": [0.5]}, self.a, self.b) == ["b", "a"]
         assert self.order({}, self.a, self.b) == ["b", "a"]
 
+    def test_that_are_near_what_was_said_just_before(self):
+        assert self.order({}, self.a, self.b, before={"a": [0.5, 0.5], "b": [0.2]}) == ["a", "b"]
+
     def test_that_share_what_is_named(self):
         shared = talk("a", "05-31 10:00", entities=["city:1"])
         assert self.order({"a": [0.5], "b": [0.5]}, shared, self.b, entities=[HANGZHOU])[0] == "a"
+
+
+class TestAMessageIsNoQuestion:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Hello. I've started listening to the podcasts you gave me on my commute. What should be the next step?",
+            "I've sent over that list of what I do at work all day. How do we go on with it now for the new company?",
+            "你好。你推荐的播客我已经在路上开始听了，感觉很有帮助。接下来学习计划应该怎么安排呢？",
+        ],
+    )
+    def test_when_it_tells_something_first(self, text):
+        assert self.is_message(text)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "what did we settle last time we talked about camping?",
+            "Hi! What is my dog called?",
+            "I was thinking of the summer with the kids. We need plans. What did we settle last time we talked?",
+            "上次我们聊天杭州游玩攻略再给我一下",
+        ],
+    )
+    def test_but_a_question_stays_one(self, text):
+        assert not self.is_message(text)
+
+    def is_message(self, text):
+        resolution = asked(text)
+        return is_message(resolution, conditions_of(resolution, fold))
 
 
 class TestOrderWithinAConversation:

@@ -130,6 +130,25 @@ class TestWhatTheTableSaysLast:
         assert [one.session_id for one in bundle.conversation_refs] == ["trip"]
 
 
+class TestTheLatest:
+    LATEST = "what is the latest version of the deploy script?"
+
+    @pytest.fixture
+    def versions(self, memory):
+        memory.say("old", "06-01 10:00", "The newest version of the deploy script is v3.")
+        memory.say("here", "07-01 08:55", "The newest version of the deploy script is v4 now.")
+        memory.clock.now = moment("07-01 09:00")
+        return memory
+
+    def test_may_have_been_said_just_now(self, versions):
+        bundle = versions.recall(self.LATEST, session_id="here")
+        assert "v4" in texts(bundle)[0]
+
+    def test_talk_about_it_is_earlier_talk(self, versions):
+        bundle = versions.recall("when did we last talk about the deploy script?", session_id="here")
+        assert [one.session_id for one in bundle.conversation_refs] == ["old"]
+
+
 class TestPlainQuestions:
     def test_are_answered_by_what_was_said(self, travelled):
         assert texts(travelled.recall("how to reverse a Python list"))[0].startswith(

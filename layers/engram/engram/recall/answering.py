@@ -5,18 +5,19 @@ Each path ends in candidates in the order of the answer; the table has the last 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from engram.domain.documents import DocumentFilter, DocumentKind
 from engram.domain.models import Conversation, Message, MessageRef
 from engram.domain.scope import Scope
+from engram.recall.asking import is_message, rambles, ranks
 from engram.recall.conditions import Conditions, Fold, Tier, TypeOf
 from engram.recall.features import QueryFeatures, features_of
 from engram.recall.fusion import Ranked
 from engram.recall.leaning import leaning_on_conversations
-from engram.recall.nearness import SENTENCE, Nearness, content_words
+from engram.recall.nearness import SENTENCE, Nearness
 from engram.recall.searching import Found, Searcher, Trace
 from engram.recall.selection import (
     ABOUT,
@@ -31,7 +32,7 @@ from engram.recall.selection import (
 from engram.recall.timeline import Moment, eligible
 from engram.recall.verification import Candidate, ref_of
 from engram.recall.within import coverage, units_of
-from engram.resolve.models import Resolution, SourceType, Temporal, TemporalIntent
+from engram.resolve.models import Resolution, Temporal, TemporalIntent
 
 MAX_READ_WHOLE = 60
 """Messages of the chosen conversations that are read without searching them. With its tombstones a batch get of
@@ -46,9 +47,6 @@ MAX_RANKED = 200
 IN_RANGE = 0.3
 """Share of the floor that is enough where more than words speaks: inside a range that is named, or for a whole page."""
 
-QUESTION_WORDS = 12
-"""Words that carry meaning in the longest question."""
-
 MAX_NEAR = 40
 """Messages whose words are compared one by one."""
 
@@ -58,9 +56,9 @@ only if it is about as near as the best one."""
 
 FEW = 60
 """Messages of a short history. Of a long one only the nearest are ranked, and its tail is worth having: one wanted
-turn in twenty is below `LEAST` there, none in a short one, where 85 in 100 of the others are."""
+turn in twenty is below `LEAST` there, none in a short one, where nine in ten of the others are."""
 
-LEAST = 0.1
+LEAST = 0.2
 """Relevance of the least message that is shown of a short history."""
 
 HEAD = 20
@@ -80,6 +78,7 @@ class Question:
     Attributes:
         conversations: all of the user's, oldest first by start, pending ones among them.
         pending: messages that the index has not seen.
+        recent: what was said just before, by the caller; "" if it did not tell.
     """
 
     scope: Scope
@@ -91,6 +90,7 @@ class Question:
     fold: Fold
     type_of: TypeOf
     trace: Trace
+    recent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +124,10 @@ class Answering:
 
     def answer(self, question: Question) -> Answer:
         temporal, conditions = question.resolution.temporal, question.conditions
-        allowed = eligible(question.conversations, temporal, question.moment)
+        newest = temporal.intent is TemporalIntent.LATEST and not means_one(question.resolution)
+        allowed = eligible(question.conversations, temporal, question.moment, with_current=newest)
         found = by_conditions(allowed, conditions, question.type_of)
-        if _ranks(question.resolution, conditions, found) or _rambles(question.resolution, conditions, found):
+        if ranks(question.resolution, conditions, found) or rambles(question.resolution, conditions, found):
             return self._by_relevance(question, found)
         if temporal.intent is TemporalIntent.CURRENT_SESSION or not conditions.any:
             answer = self._of(question, choose(allowed, temporal, conditions, question.moment), {})
@@ -139,20 +140,24 @@ class Answering:
     def _by_relevance(self, question: Question, found: Meeting) -> Answer:
         """Every conversation is meant and the ranking decides; ids do only where no words match."""
         where = DocumentFilter(kinds=(DocumentKind.MESSAGE,))
+        message = is_message(question.resolution, question.conditions)
         features = replace(features_of(question.resolution), sentence=question.resolution.query)
+        if message:
+            # A day told in passing is not the day that is asked about.
+            features = replace(features, start=None, end=None)
         searched = self._ranked(question, features, where)
         ranked = searched.ranked
         # Of a whole page no message holds a large share, so the share that a question is judged by says little.
-        floor = self._searcher.floor * (IN_RANGE if is_long(question.conditions) else 1.0)
+        floor = self._searcher.floor * (IN_RANGE if message else 1.0)
         fresh = _fresh(question, question.resolution.search_text, where)
         relevance = {ref_of(one.document): one.relevance for one in ranked[:HEAD]} | fresh
         if max(relevance.values(), default=0.0) >= floor:
             text = frozenset(ref.conversation_id for ref, value in relevance.items() if value >= floor)
             scores = _scaled(ranked)
-            long = is_long(question.conditions)
-            candidates = _merged(ranked if long else _telling(ranked), scores, fresh)
-            if long:
-                candidates = leaning_on_conversations(candidates, searched, _others(question), question.conditions)
+            candidates = _merged(ranked if message else _telling(ranked), scores, fresh)
+            if message:
+                near = (searched.cosines, self._near_recent(question, where))
+                candidates = leaning_on_conversations(candidates, near, _others(question), question.conditions)
             return Answer(candidates, scores={**scores, **fresh}, text=text)
         if found.tier is Tier.FULL:
             return self._of(question, Selection(tuple(reversed(found.conversations))), _scaled(ranked))
@@ -216,6 +221,13 @@ class Answering:
         found = self._searcher.ranked(question.scope, features, where, vector=vector, trace=question.trace)
         return replace(found, ranked=found.ranked[:MAX_RANKED])
 
+    def _near_recent(self, question: Question, where: DocumentFilter) -> Mapping[str, float]:
+        """Cosines of messages with what was said just before, where the caller has told it."""
+        if not question.recent:
+            return {}
+        vector = self._searcher.embed(question.recent, question.trace)
+        return self._searcher.nearest(question.scope, where, vector=vector, trace=question.trace)
+
     def _near(self, words: str, searched: Found, strong: frozenset[str]) -> frozenset[str]:
         """Conversations that hold none of the words and are about them all the same."""
         rest = [one.document for one in searched.ranked if one.document.conversation_id not in strong]
@@ -238,42 +250,10 @@ def without_contradiction(
     return tuple(one for one in allowed if not any(type_of(identifier) in kinds for identifier in one.entity_ids))
 
 
-def _ranks(resolution: Resolution, conditions: Conditions, found: Meeting) -> bool:
-    """Whether relevance decides and time only leans on it.
-
-    A range may be about when something happened, which is often told later; 最近 without a word of talking asks for
-    what is so lately. Neither filters what was said.
-    """
-    temporal = resolution.temporal
-    if temporal.intent is TemporalIntent.NONE:
-        return True
-    if not conditions.any or found.tier is Tier.FULL:
-        return False
-    if temporal.intent is TemporalIntent.RECENT:
-        return not means_one(resolution)
-    said = temporal.axis == "message" and resolution.source_type is SourceType.CONVERSATION
-    return temporal.intent is TemporalIntent.TIME_RANGE and not said
-
-
 def _others(question: Question) -> list[Conversation]:
     """All conversations but the one in which this is said, oldest first by their end."""
     others = (one for one in question.conversations if one.conversation_id != question.moment.current_id)
     return sorted(others, key=lambda one: one.ended_at)
-
-
-def _rambles(resolution: Resolution, conditions: Conditions, found: Meeting) -> bool:
-    """Whether this is a message rather than a question: in a page, "now" and "you said" are said in passing.
-
-    It still means what it says when it names a thing and a topic and a definite last time.
-    """
-    if not is_long(conditions):
-        return False
-    return not (decided(found, conditions) and conditions.entities and conditions.topics and means_one(resolution))
-
-
-def is_long(conditions: Conditions) -> bool:
-    """Whether the query holds more words than a question does."""
-    return len(content_words(conditions.search_text)) > QUESTION_WORDS
 
 
 def _bounded(answer: Answer, temporal: Temporal, moment: Moment) -> Answer:
@@ -316,6 +296,8 @@ def _scaled(ranked: Sequence[Ranked]) -> Scores:
     if not ranked:
         return {}
     top, last = ranked[0].score, ranked[-1].score
+    if len(ranked) <= FEW:
+        last = min(last, 0.0)  # The last of a few may be as good as the first.
     width = top - last
     best = max(one.relevance for one in ranked[:HEAD])
     return {ref_of(one.document): round(best * ((one.score - last) / width if width > 0 else 1.0), 6) for one in ranked}

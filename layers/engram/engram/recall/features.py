@@ -99,8 +99,13 @@ def features_of(resolution: Resolution) -> QueryFeatures:
 
 
 def is_page(text: str) -> bool:
-    """Whether a text is longer than a question: two ideographs count as one word."""
-    return len(_WORDS.findall(text)) + len(_CJK.findall(text)) / 2 > WORDS_OF_A_QUESTION
+    """Whether a text is longer than a question."""
+    return words_in(text) > WORDS_OF_A_QUESTION
+
+
+def words_in(text: str) -> float:
+    """Words of a text; two ideographs count as one."""
+    return len(_WORDS.findall(text)) + len(_CJK.findall(text)) / 2
 
 
 def is_cjk(text: str) -> bool:

@@ -125,10 +125,15 @@ def means_one(resolution: Resolution) -> bool:
     """
     temporal = resolution.temporal
     if temporal.intent is TemporalIntent.PREVIOUS_RELATED:
-        return temporal.nth > 1 or _DEFINITE.search(resolution.query) is not None
+        return temporal.nth > 1 or is_definite(resolution.query)
     if temporal.intent in ONE or temporal.intent is TemporalIntent.RECENT:
         return _TALKED.search(resolution.query) is not None
     return True
+
+
+def is_definite(text: str) -> bool:
+    """Whether a text speaks of one certain earlier time (上次, last time we talked)."""
+    return _DEFINITE.search(text) is not None
 
 
 def _one_of_each_reading(

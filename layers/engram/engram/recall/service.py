@@ -97,6 +97,9 @@ MAX_ATTEMPTS = 3
 MAX_LINKED = 40
 """Newest messages of a conversation that are resolved while they wait to be indexed."""
 
+RECENT_READ = 4
+"""Messages of the present conversation that say what a message goes on from."""
+
 SPARE = 10
 """Candidates read beyond the limit, so that dropped ones are replaced without another round trip."""
 
@@ -179,6 +182,7 @@ class RecallService:
             fold=fold,
             type_of=lambda identifier: getattr(catalogue.entities.get(identifier), "type", ""),
             trace=trace,
+            recent="\n".join(one.content for one in request.recent_messages[-RECENT_READ:]),
         )
 
     def _just_indexed(self, scope: Scope, opening: Opening, as_of: datetime) -> tuple[Message, ...]:

@@ -71,23 +71,30 @@ def with_pending(
     return tuple(sorted(known.values(), key=lambda one: (one.started_at, one.conversation_id)))
 
 
-def eligible(conversations: Iterable[Conversation], temporal: Temporal, moment: Moment) -> tuple[Conversation, ...]:
+def eligible(
+    conversations: Iterable[Conversation], temporal: Temporal, moment: Moment, *, with_current: bool = False
+) -> tuple[Conversation, ...]:
     """The conversations that the query's time allows, oldest first by their end.
 
     The current conversation is what the app has before it: only CURRENT_SESSION, a range and NONE mean it too.
+
+    Args:
+        with_current: it is meant as well: what is newest may have just been said.
     """
-    allowed = [one for one in conversations if _allowed(one, temporal, moment)]
+    allowed = [one for one in conversations if _allowed(one, temporal, moment, with_current=with_current)]
     return tuple(sorted(allowed, key=lambda one: (one.ended_at, one.conversation_id)))
 
 
-def _allowed(one: Conversation, temporal: Temporal, moment: Moment) -> bool:
+def _allowed(one: Conversation, temporal: Temporal, moment: Moment, *, with_current: bool) -> bool:
     if temporal.intent is TemporalIntent.NONE:
         return True
     if temporal.intent is TemporalIntent.CURRENT_SESSION:
         return one.session_id == moment.session_id and one.started_at <= moment.horizon
     if temporal.intent is TemporalIntent.TIME_RANGE:
         return overlaps(one, temporal) and one.started_at <= moment.horizon
-    return one.conversation_id != moment.current_id and one.ended_at <= moment.horizon
+    if one.conversation_id == moment.current_id:
+        return with_current
+    return one.ended_at <= moment.horizon
 
 
 def overlaps(one: Conversation, temporal: Temporal) -> bool:
