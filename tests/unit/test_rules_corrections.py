@@ -31,6 +31,10 @@ CORRECTED = [
     (("我打算明年三月去冰岛看极光", "冰岛的行程取消了"), []),
     (("I'm flying to Spain in May.", "The Spain trip is cancelled."), []),
     (("请记住以后用英文回答我，别用表情",), ["请记住以后用英文回答我", "别用表情"]),
+    (("My favourite food is ramen", "My favourite food is pho now"), ["favorite food: pho"]),
+    (("我最喜欢的颜色是蓝色", "我现在最喜欢的颜色是绿色"), ["最喜欢的颜色是绿色"]),
+    (("I have two kids", "I have three kids now"), ["three kids"]),
+    (("我有一个孩子", "我有两个孩子了"), ["两个孩子"]),
     (("我不太能吃辣", "最近开始能吃辣了"), []),
     (("以后叫我思远就好，回答尽量简短",), ["思远", "回答尽量简短"]),
     (("Call me Ray and always answer in French",), ["Ray", "always answer in French"]),
@@ -113,3 +117,14 @@ def test_a_title_that_was_only_said_with_an_employer_ends_with_that_job(
     texts: tuple[str, ...], left: dict[str, str]
 ) -> None:
     assert heard(*texts).says() == left
+
+
+@pytest.mark.parametrize(
+    ("texts", "left"),
+    [
+        (("My favorite foods are ramen and pho",), "favorite foods: ramen; favorite foods: pho"),
+        (("I have a daughter named Ivy", "I have a daughter named Mia"), "a daughter named Ivy; a daughter named Mia"),
+    ],
+)
+def test_what_may_be_true_side_by_side_stays_side_by_side(texts: tuple[str, ...], left: str) -> None:
+    assert list(heard(*texts).says().values()) == [left]

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from engram.adapters.rules import chinese_words, english_words
 from engram.adapters.rules.corrections import Correction, puts_right
+from engram.adapters.rules.frames import frame_of, of_food
 from engram.adapters.rules.placement import Place, place_of
 from engram.adapters.rules.statements import SINGLE, FactKind, Statement
 from engram.domain.models import MemoryKind, Message, ProfileSlot
@@ -34,6 +35,7 @@ class ChangeWriter:
         self._present: dict[Place, list[str]] = {}
         self._last: tuple[Place, FactKind, str] | None = None
         self._said: dict[Place, set[_Span]] = {}
+        self._spans: dict[str, _Span] = {}
         self._slots = sorted(request.slots, key=lambda slot: slot.updated_at)
         for slot in self._slots:
             self._present.setdefault(_place(slot), []).append(slot.content)
@@ -100,6 +102,7 @@ class ChangeWriter:
         self._present[place] = [*self._present.pop(place, ()), statement.content]
         self._last = place, kind, statement.content
         span = (citation.message_id, statement.start, statement.end)
+        self._spans[statement.content] = span
         self._said[place] = {span, *(() if kind in SINGLE else self._said.get(place, ()))}
         return SlotChange(
             SlotAction.UPDATE if kind in SINGLE else SlotAction.APPEND,
@@ -115,6 +118,14 @@ class ChangeWriter:
         """Liking what was disliked, and the reverse, ends what was said before about that one thing."""
         for opposite in _OPPOSITES.get(kind, ()):
             yield from self._drop(opposite, statement.value, citation)
+        frame = frame_of(statement.content)
+        place = place_of(kind, self._taxonomy)
+        if not frame or place is None:
+            return
+        for part in [one for content in self._present.get(place, ()) for one in elements_of(content)]:
+            same_words = self._spans.get(part) == (citation.message_id, statement.start, statement.end)
+            if frame_of(part) == frame and part != statement.content and not same_words:
+                yield SlotChange(SlotAction.DROP, *place, "", (citation,), kind=memory_kind(kind), contradicts=part)
 
     def _ended(self, kind: FactKind, statement: Statement, citation: Citation) -> Iterator[SlotChange]:
         kinds = (kind, *(_LIKING if kind in _LIKING else _AVOIDING[:2] if kind in _AVOIDING[:2] else ()))
@@ -149,7 +160,7 @@ def _place(slot: ProfileSlot) -> Place:
 
 def refined(statement: Statement) -> FactKind:
     """Tastes in food are kept apart: they answer other questions."""
-    edible = english_words.food(statement.value) or chinese_words.edible(statement.value)
+    edible = of_food(statement.content) or english_words.food(statement.value) or chinese_words.edible(statement.value)
     if edible and statement.kind is FactKind.LIKE:
         return FactKind.LIKE_FOOD
     if edible and statement.kind is FactKind.DISLIKE:

@@ -96,7 +96,7 @@ _STUDY = (
     _rule(Kind.DEGREE, rf"i have an? (?P<value>(?:phd|master's|bachelor's|mba|doctorate)(?: degree)?(?: in [\w ]+?)?)(?: from .*)?{_END}"),
 )
 _FAMILY = (
-    _rule(Kind.FAMILY, rf"(?:i|we)(?:'ve| have)?(?: got| have)? (?P<value>(?:no|{words.NUMBER})(?: [\w-]+){{0,3}}? {words.RELATION}(?:,? (?:named|called) [\w ,]+?|, (?-i:[A-Z])[\w-]+)?)(?:,? and an?\b.*| and (?:two|three)\b.*| aged? .*)?{_END}", shape=words.trimmed),
+    _rule(Kind.FAMILY, rf"(?:i|we)(?:'ve| have)?(?: got| have)? (?P<value>(?:no|{words.NUMBER})(?: [\w-]+){{0,3}}? {words.RELATION}(?:,? (?:named|called) [\w ,]+?|, (?-i:[A-Z])[\w-]+)?)(?: now)?(?:,? and an?\b.*| and (?:two|three)\b.*| aged? .*)?{_END}", shape=words.trimmed),
     _rule(Kind.FAMILY, rf"(?:{_I} (?:live|moved|relocated|settled)|{_AM} (?:living|based|moving))\b.*? with my (?P<value>(?:wife|husband|partner|fianc[ée]e?|girlfriend|boyfriend|kids|children|sons?|daughters?|parents|family)(?: (?-i:[A-Z])[\w-]+)?(?: and (?:my |our )?{words.NUMBER} (?:kids|children|sons?|daughters?|boys|girls))?)(?: .*)?{_END}", shape=words.trimmed),
     _rule(Kind.FAMILY, rf"my (?!.*?\b{words.ANIMAL}\b)(?P<kin>[\w-]+(?: [\w-]+)?)(?:'s name is| is called| is named) (?P<value>[\w-]+(?: [\w-]+)?)(?: and .*)?{_END}", "{kin}: {value}", about="kin", shape=words.name),
     _rule(Kind.FAMILY, r"my (?P<kin>wife|husband|partner|son|daughter|brother|sister|girlfriend|boyfriend|fianc[ée]e?),? (?P<value>(?-i:[A-Z][a-z]+))\b.*$", "{kin}: {value}", about="kin", shape=words.name),
