@@ -128,3 +128,19 @@ def test_a_title_that_was_only_said_with_an_employer_ends_with_that_job(
 )
 def test_what_may_be_true_side_by_side_stays_side_by_side(texts: tuple[str, ...], left: str) -> None:
     assert list(heard(*texts).says().values()) == [left]
+
+
+@pytest.mark.parametrize(
+    ("texts", "left"),
+    [
+        (("My mother lives in Lyon", "My mother moved to Nice", "My mother is 70"), ["My mother moved to Nice", "My mother is 70"]),
+        (("我妈妈住在武汉", "我妈妈搬到深圳了"), ["我妈妈搬到深圳了"]),
+        (("My friend lives in Lyon", "My friend lives in Nice"), ["My friend lives in Lyon", "My friend lives in Nice"]),
+    ],
+)  # fmt: skip
+def test_what_is_newly_said_of_the_only_person_of_a_relation_replaces_the_old(
+    texts: tuple[str, ...], left: list[str]
+) -> None:
+    profile = heard(*texts)
+    assert [item.content for item in profile.items.values()] == left
+    assert profile.says() == {}

@@ -59,6 +59,7 @@ class _Batch:
 
     def __init__(self, request: DistillationRequest) -> None:
         self._writer = ChangeWriter(request)
+        self._taxonomy = request.taxonomy
         self._zone = _zone(request.timezone)
         self.slots: list[SlotChange] = []
         self.gists: list[GistDraft] = []
@@ -78,7 +79,7 @@ class _Batch:
         planned = list(plans(clauses, message, self._zone))
         wished = list(_wishes(clauses, text))
         self.slots += dict.fromkeys(self._changes(message, clauses, [*statements, *planned, *wished]))
-        self.items += dict.fromkeys(items_about_others(clauses, statements, message))
+        self.items += dict.fromkeys(items_about_others(clauses, statements, message, self._taxonomy))
         self.gists += gists(sentences_of(text), clauses, message, self._zone)
         self.own_words += [text[clause.start : clause.end] for clause in clauses if clause.asserted]
         self.planned += [plan.content for plan in planned if plan.holds]
