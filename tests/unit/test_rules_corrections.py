@@ -8,6 +8,7 @@ import pytest
 from engram.adapters.rules import RulesDistiller
 from engram.adapters.rules.clauses import language_of
 from engram.domain.models import MemoryKind
+from engram.recall.indexing import memory_text
 from tests.builders import Profile
 
 CORRECTED = [
@@ -144,3 +145,10 @@ def test_what_is_newly_said_of_the_only_person_of_a_relation_replaces_the_old(
     profile = heard(*texts)
     assert [item.content for item in profile.items.values()] == left
     assert profile.says() == {}
+
+
+def test_what_is_said_of_a_mother_is_not_found_by_asking_about_oneself() -> None:
+    profile = heard("My mother lives in Lyon", "I live in Oslo")
+    texts = {item.subject: memory_text(item) for item in profile.items.values()}
+    assert texts["mother"] == "My mother lives in Lyon"
+    assert "live" in texts["user"]

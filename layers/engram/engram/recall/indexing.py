@@ -95,8 +95,10 @@ def document_of_memory(item: MemoryItem, entity_ids: Sequence[str] = (), topic_i
 def memory_text(item: MemoryItem) -> str:
     """What a memory item is found by: its content, and the words in which one asks for such a thing.
 
-    "Where do I live?" shares no word with "Tokyo".
+    "Where do I live?" shares no word with "Tokyo"; it does not ask where the mother lives.
     """
+    if item.subject != "user":
+        return item.content
     sub_topic = item.sub_topic.casefold()
     asked = _asked_as().get(sub_topic, sub_topic.replace("_", " "))
     return f"{item.content}\n{asked}" if asked else item.content
