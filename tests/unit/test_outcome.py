@@ -9,7 +9,10 @@ from engram.adapters.rules import RulesDistiller
 from engram.extraction.accept import Accepted, Dropped
 from engram.extraction.merge import MergeResult
 from engram.extraction.outcome import summed
+from engram.memobase.blob_shapes import BlobType
+from engram.memobase.blobs import BlobDraft
 from engram.memobase.views import outcome_view
+from engram.memobase.waiting import Waiting
 from tests.builders import Profile
 from tests.embedded import Embedded
 
@@ -73,3 +76,21 @@ def test_a_pasted_mail_that_gives_orders_is_named_as_flagged(stack):
     result = stack.services.operations.get(stack.scope(), said.operation_id).result
     assert result["flagged_messages"] == ["mail-1"]
     assert slots(stack) == {}
+
+
+def test_an_insert_that_waits_tells_what_a_full_buffer_became(tmp_path, monkeypatch):
+    stack = Embedded(tmp_path, buffer_tokens=1)
+    blobs = stack.services.memobase.blobs
+    operations = stack.services.operations
+
+    def worked_off(waiting, scope, operation_id, seconds=0.0):
+        stack.drain()
+        return operations.get(scope, operation_id)
+
+    monkeypatch.setattr(Waiting, "for_end", worked_off)
+    messages = {"messages": [{"role": "user", "content": "I live in Oslo."}]}
+    inserted = blobs.insert(stack.scope(), BlobDraft(BlobType.CHAT, messages), wait=True)
+    [outcome] = inserted.outcomes
+    assert outcome["add_profiles"] == list(slots(stack).values())
+    assert outcome["event_id"]
+    assert blobs.insert(stack.scope(), BlobDraft(BlobType.CHAT, messages), wait=False).outcomes == ()

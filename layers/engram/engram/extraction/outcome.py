@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from engram.extraction.accept import Accepted
-from engram.extraction.merge import MergeResult
+if TYPE_CHECKING:
+    from engram.extraction.accept import Accepted
+    from engram.extraction.merge import MergeResult
 
 EVENT = "event_id"
 ADDED, UPDATED, DELETED = "added_slots", "updated_slots", "deleted_slots"

@@ -15,6 +15,7 @@ from engram.domain.ids import derived_id
 from engram.domain.models import MessageRef, Operation, OperationStatus
 from engram.domain.scope import Scope
 from engram.domain.table import Item
+from engram.extraction import outcome
 from engram.ingestion.checks import MAX_MESSAGES, check_json_size
 from engram.ingestion.models import IngestionRequest
 from engram.ingestion.service import IngestionService
@@ -22,7 +23,7 @@ from engram.lifecycle.deletion import DeletionService
 from engram.lifecycle.targets import TargetKind
 from engram.memobase.blob_shapes import BlobType, put_together, take_apart
 from engram.memobase.ids import new_uuid
-from engram.memobase.views import blob_view
+from engram.memobase.views import blob_view, outcome_view
 from engram.memobase.waiting import Waiting
 from engram.ports import BlobStore, Meter, Table
 from engram.store import keys
@@ -43,6 +44,19 @@ class BlobDraft:
     data: Mapping[str, Any]
     fields: Mapping[str, Any] | None = None
     said_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """A blob that was taken in.
+
+    Attributes:
+        outcomes: what its distillation changed, as Memobase's `chat_results`, where the caller waited and the buffer
+            was full; empty while it is buffered.
+    """
+
+    blob_id: str
+    outcomes: tuple[dict[str, Any], ...] = ()
 
 
 class MemobaseBlobs:
@@ -79,8 +93,8 @@ class MemobaseBlobs:
         self._new_id = new_id
         self._zone = zone
 
-    def insert(self, scope: Scope, draft: BlobDraft, *, wait: bool) -> str:
-        """The id of the blob, kept and queued; with `wait`, worked on as far as it goes now (25 s at most).
+    def insert(self, scope: Scope, draft: BlobDraft, *, wait: bool) -> Inserted:
+        """The blob, kept and queued; with `wait`, worked on as far as it goes now (25 s at most).
 
         Raises:
             InvalidInput, Unprocessable, TooLarge: what cannot be kept.
@@ -107,10 +121,11 @@ class MemobaseBlobs:
         epoch = self._reader.tombstones(scope).epoch
         self._table.write([Item(keys.client_blob(scope, blob_id), body, epoch=epoch)])
         self._meter.count(scope, {ACCEPTED_INSERTS: 1})
-        if wait:
-            for one in operation_ids:
-                check_ended(self._waiting.for_end(scope, one))
-        return blob_id
+        ended = [self._waiting.for_end(scope, one) for one in operation_ids] if wait else []
+        for operation in ended:
+            check_ended(operation)
+        distilled = (one for one in ended if one is not None and one.result and outcome.EVENT in one.result)
+        return Inserted(blob_id, tuple(outcome_view(one) for one in distilled))
 
     def get(self, scope: Scope, blob_id: str) -> dict[str, Any]:
         """The blob as it came, without texts deleted since. Raises NotFound."""

@@ -23,8 +23,8 @@ def declare_insert(app: MemobaseApp) -> None:
     def insert_blob(user_id: str) -> dict[str, Any]:
         scope = user_scope(app, user_id)
         wait = query_of(app, WaitQuery).wait_process
-        blob_id = services().memobase.blobs.insert(scope, draft_of(body_of(app, BlobBody)), wait=wait)
-        return {"id": blob_id, "chat_results": []}
+        inserted = services().memobase.blobs.insert(scope, draft_of(body_of(app, BlobBody)), wait=wait)
+        return {"id": inserted.blob_id, "chat_results": list(inserted.outcomes)}
 
 
 def declare(app: MemobaseApp) -> None:
