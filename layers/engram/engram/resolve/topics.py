@@ -155,7 +155,7 @@ def by_cue(text: TopicText) -> list[Mention]:
     order = sorted(weights, key=lambda topic_id: (-weights[topic_id], topic_id))
     best = order[0]
     span = (min(first for first, _ in spoken[best]), max(last for _, last in spoken[best]))
-    close = [other for other in order[1:] if weights[best] < _CUE_LEAD * weights[other]]
+    close = [other for other in order[1:] if weights[best] <= _CUE_LEAD * weights[other]]
     if not close:
         text.trace.append("topic rules: accepted, cues of one topic")
         linked = text.candidate(best, 0.95)

@@ -68,7 +68,7 @@ def cues_in(text: str) -> Iterator[Cue]:
             if name is None:
                 continue
             first, last = match.span(name)
-            if on_borders(text, first, last, name_score=CUE_SCORE):
+            if name == "sure" or on_borders(text, first, last, name_score=CUE_SCORE):
                 again = intent is TemporalIntent.CURRENT_SESSION and bool(_AGAIN.search(match[name]))
                 yield Cue(intent, first, last, _nth(match[name]), again)
 
