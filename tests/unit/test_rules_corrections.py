@@ -36,6 +36,11 @@ CORRECTED = [
     (("我最喜欢的颜色是蓝色", "我现在最喜欢的颜色是绿色"), ["最喜欢的颜色是绿色"]),
     (("I have two kids", "I have three kids now"), ["three kids"]),
     (("我有一个孩子", "我有两个孩子了"), ["两个孩子"]),
+    (("I like jazz", "Forget that I like jazz"), []),
+    (("I like jazz and opera", "Please forget my love of jazz"), ["likes opera"]),
+    (("我喜欢爵士", "忘掉我喜欢爵士这件事"), []),
+    (("我对花生过敏", "请忘记我对花生过敏这件事"), []),
+    (("I'd like you to call me Captain",), ["Captain"]),
     (("我不太能吃辣", "最近开始能吃辣了"), []),
     (("以后叫我思远就好，回答尽量简短",), ["思远", "回答尽量简短"]),
     (("Call me Ray and always answer in French",), ["Ray", "always answer in French"]),
@@ -49,6 +54,8 @@ LEFT_ALONE = [
     ("I like cats", "It's dogs I like, not cats", "likes cats"),
     ("我对花生过敏", "应该是感冒不是过敏", "对花生过敏"),
     ("I live in Tokyo", "No, I mean 28.", "Tokyo"),
+    ("I live in Tokyo", "I always forget my keys", "Tokyo"),
+    ("我住在东京", "别忘了我住在东京", "东京"),
     ("I live in Tokyo", "Did you mean Osaka, not Tokyo?", "Tokyo"),
 ]
 

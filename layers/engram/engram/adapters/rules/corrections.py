@@ -42,6 +42,17 @@ _RIGHT_ONLY = (
     ),
     re.compile(rf"^(?:{_SORRY_ZH}[，,。!！\s]*)+{_RATHER_ZH}(?P<right>[^，,。；]{{1,16}}?)[。!！啦]*$"),
 )
+_FORGET = (
+    re.compile(
+        r"^(?:please |can you |could you )?(?:forget|don't remember|do not remember|stop remembering) (?:that |about |the fact that )*"
+        r"(?:(?:i|we)(?:'m| am|'ve| have)?(?: really| also| even)?(?: like| love| hate| dislike| enjoy| live in| lived in| work(?:ed)? (?:at|for)| am allergic to| allergic to| speak| have| own)?|my(?: (?:love|dislike|hatred|allergy) (?:of|for|to))?) "
+        r"(?P<wrong>[^,.;]{2,40}?)(?: allergy| please| anymore)?[.!]*$",
+        _I,
+    ),
+    re.compile(
+        r"^(?:请|麻烦)?(?:你|您)?(?:把|帮我)?(?:忘掉|忘记|忘了|别再?记得?|不要再?记得?|删掉|删除)(?:关于)?我(?:对|的)?(?:很|最)?(?:喜欢|讨厌|不喜欢|爱|住在|在|不吃)?(?P<wrong>[^，,。；]{1,16}?)(?:过敏|工作|上班)?(?:这件事|这事|的事情?|吧|了)*[。!！]*$"
+    ),
+)
 _WHOLE_STATEMENT = re.compile(r"(?:.*\b)?(?:i|i'm|i've|my|we|our|you|he|she|they)\b|.*我", _I)
 _FRAME = re.compile(
     r"likes?|dislikes?|allergic(?: to)?|allergy|named|called|favou?rite|过敏|喜欢|讨厌|不喜欢|不吃|爱|叫", _I
@@ -69,6 +80,10 @@ def correction(sentence: str, start: int) -> Correction | None:
     end = start + len(sentence)
     if len(text) > 200 or text.endswith(("?", "？")):
         return None
+    for pattern in _FORGET:
+        match = pattern.match(text)
+        if match is not None:
+            return Correction(match["wrong"].strip(), "", start, end)
     for pattern in _BOTH:
         match = pattern.match(text)
         if match is not None and _FRAME.fullmatch(match["wrong"].strip()) is None:
@@ -89,3 +104,8 @@ def puts_right(correction: Correction, value: str) -> bool:
     same_sort = any(map(str.isdigit, new)) == any(map(str.isdigit, value))
     same_case = new[:1].isupper() == value[:1].isupper()
     return same_script and same_sort and same_case and len(new.split()) <= len(value.split()) + 2
+
+
+def asks_to_forget(sentence: str) -> bool:
+    """Whether it asks to forget something about the user: then it is no event either."""
+    return any(pattern.match(sentence.strip()) for pattern in _FORGET)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, tzinfo
 
 from engram.adapters.rules.clauses import UNKNOWN, USER, Clause, by_sentence
+from engram.adapters.rules.corrections import asks_to_forget
 from engram.adapters.rules.dates import When, when
 from engram.adapters.rules.requests import asks_again, is_request
 from engram.adapters.rules.statements import FactKind, Statement
@@ -103,7 +104,7 @@ def gists(sentences: list[tuple[int, int]], clauses: list[Clause], message: Mess
         if not text or _POLITE.fullmatch(text):
             continue
         chinese = _CJK.search(text) is not None
-        if asks_again(text):
+        if asks_again(text) or asks_to_forget(text):
             continue
         if is_request(text):
             label = "用户请求：" if chinese else "User asked: "

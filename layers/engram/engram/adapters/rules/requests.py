@@ -46,7 +46,7 @@ _INSTRUCTION_EN = re.compile(
     _I,
 )
 _CALL_ME_EN = re.compile(
-    r"^(?:please |just |from now on,? |you can |you may |everyone |my friends |people |so |but )*(?:please )?(?:call|calls|address|refer to) me (?:as |by )?(?P<value>.+?)(?: from now on| please| instead| okay| ok)*[\s.!]*$",
+    r"^(?:please |just |from now on,? |you can |you may |everyone |my friends |people |so |but |i(?:'d| would)? (?:like|want|prefer) (?:you|people|everyone) to |you should )*(?:please )?(?:call|calls|address|refer to) me (?:as |by )?(?P<value>.+?)(?: from now on| please| instead| okay| ok)*[\s.!]*$",
     _I,
 )
 _ANSWER_IN_EN = re.compile(
