@@ -18,6 +18,7 @@ _PREPOSITION = re.compile(
     r"\b(?:in|since|last|from|of|this|next|until|till|during|by|between|and|early|late|mid|through|"
     r"throughout|on|to|for|back in|around|before|after|every|end of)(?: the)? $"
 )
+_CALENDAR_BEFORE = re.compile(r"\b(?:in|since|last|this|next|during|early|late|mid) $")
 _MODAL_AFTER = re.compile(r"^ (?:i|we|you|he|she|it|they|be|have|not|also|as well|or|the|help|need|want|in\b|on\b)")
 _TITLES = re.compile(r"《[^》]*》|「[^」]*」|“[^”]*”")
 _WORK = re.compile(r"\b(?:play|song|listen to|movie|film|album|band|book|watch|read|sing)(?: called| named)? $")
@@ -84,6 +85,8 @@ def _inside_title(folded: str, period: Period) -> bool:
 def _chinese(words: str, before: str, after: str, period: Period) -> bool:
     if after.startswith("见") or _TITLE_AFTER.match(after) or (words == "明日" and after.startswith("之后")):
         return False
+    if re.match(r"前一[天日晚]", words) and before:
+        return False  # the day before something: 体检前一天
     if re.fullmatch(r"今[天日儿]的?", words):
         return bool(_TODAY_OWN.search(before + after)) and len(words) >= 2
     if re.fullmatch(r"十一|六一", words):
@@ -115,6 +118,8 @@ def _english(words: str, before: str, after: str, period: Period) -> bool:
         return False
     bare = words.removesuffix("'s")
     if _WEAK_MONTHS.match(bare):
+        if _CALENDAR_BEFORE.search(before):
+            return True
         return (bool(_PREPOSITION.search(before)) and not _MODAL_AFTER.match(after)) or words.endswith("'s")
     if bare == "today":
         return bool(_TODAY_OWN.search(before + after)) or not (before + after).strip()
