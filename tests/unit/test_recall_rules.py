@@ -290,7 +290,7 @@ class TestAMessageIsNoQuestion:
         "text",
         [
             "Hello. I've started listening to the podcasts you gave me on my commute. What should be the next step?",
-            "I've sent over that list of what I do at work all day. How do we go on with it now for the new company?",
+            "I've sent that list of all that I do at work on a usual day. How do we go on with it now for a new firm?",
             "你好。你推荐的播客我已经在路上开始听了，感觉很有帮助。接下来学习计划应该怎么安排呢？",
         ],
     )
@@ -302,6 +302,7 @@ class TestAMessageIsNoQuestion:
         [
             "what did we settle last time we talked about camping?",
             "Hi! What is my dog called?",
+            "On May 4th, I asked you what gift to give my friend. What did you recommend to me?",
             "I was thinking of the summer with the kids. We need plans. What did we settle last time we talked?",
             "上次我们聊天杭州游玩攻略再给我一下",
         ],

@@ -142,9 +142,6 @@ class Answering:
         where = DocumentFilter(kinds=(DocumentKind.MESSAGE,))
         message = is_message(question.resolution, question.conditions)
         features = replace(features_of(question.resolution), sentence=question.resolution.query)
-        if message:
-            # A day told in passing is not the day that is asked about.
-            features = replace(features, start=None, end=None)
         searched = self._ranked(question, features, where)
         ranked = searched.ranked
         # Of a whole page no message holds a large share, so the share that a question is judged by says little.
@@ -185,7 +182,7 @@ class Answering:
         if temporal.intent is TemporalIntent.ALL_HISTORY:
             about = 0.0
         strong = by_relevance(base, relevance, floor, about=about)
-        near = self._near(words, searched, ids_of(strong))
+        near = self._near(words, searched, ids_of(strong)) if means_one(question.resolution) else frozenset()
         text = near | ids_of(strong)
         meant = tuple(one for one in base if one.conversation_id in text)
         named = _naming(base, conditions, ranked, question.fold)

@@ -15,7 +15,7 @@ from engram.resolve.models import Resolution, SourceType, TemporalIntent
 QUESTION_WORDS = 12
 """Words that carry meaning in the longest question."""
 
-_MESSAGES = ((3, 15), (2, 20))
+_MESSAGES = ((3, 15), (2, 24))
 """Sentences and words from which on a text is a message: "Hi. I did that. What is next?"."""
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")

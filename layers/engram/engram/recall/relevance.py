@@ -57,7 +57,7 @@ def _doubted(documents: Mapping[str, Document], query: QueryFeatures, recipe: Re
     speakers = {one.speaker for one in documents.values()}
     return doubt(
         personal=query.personal or any(names_speaker(terms, name) for name in speakers),
-        absent=any(is_absent(one, documents.values()) for one in query.named),
+        absent=not across and any(is_absent(one, documents.values()) for one in query.named),
         ideographs=not across and is_cjk(query.words),
         weights=recipe.doubts,
     )
