@@ -224,7 +224,7 @@ def _authorizer(document: Mapping[str, Any]) -> Authorizer:
     auth = api["Properties"]["Auth"]
     spec = auth["Authorizers"][auth["DefaultAuthorizer"]]
     return Authorizer(
-        function=spec["FunctionArn"]["Fn::GetAtt"][0],
+        function=spec["FunctionArn"]["Ref"].removesuffix(".Alias"),
         headers=tuple(header.lower() for header in spec["Identity"]["Headers"]),
         ttl_seconds=float(spec["Identity"]["ReauthorizeEvery"]),
     )

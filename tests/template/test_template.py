@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from engram.adapters.dynamodb import INDEX_NAME
+from engram.api.queue import MAX_RECEIVES
 from engram.settings import FIELDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +91,7 @@ class TestQueues:
         )
         redrive = queues["WorkQueue"]["Properties"]["RedrivePolicy"]
         assert redrive["deadLetterTargetArn"] == {"Fn::GetAtt": ["WorkDeadLetterQueue", "Arn"]}
-        assert redrive["maxReceiveCount"] >= 5
+        assert redrive["maxReceiveCount"] == MAX_RECEIVES
         assert queues["WorkDeadLetterQueue"]["Properties"]["MessageRetentionPeriod"] == 14 * 86_400
 
     def test_a_message_stays_hidden_six_times_as_long_as_its_function_may_take(self, written, functions):
@@ -265,6 +266,13 @@ def plain_statements(statements: list[Any]) -> list[dict[str, Any]]:
     return [one["Fn::If"][1] if "Fn::If" in one else one for one in statements]
 
 
+class TestModels:
+    def test_functions_that_choose_by_a_model_may_call_it(self, written):
+        """Distilling, the context's profile filter, and Memobase's profile call with chats."""
+        may = [name for name, spec in of_type(written, "AWS::IAM::Role").items() if '"Distil"' in json.dumps(spec)]
+        assert sorted(may) == ["ContextRole", "ExtractorRole", "ManagementRole"]
+
+
 class TestFunctions:
     def test_all_run_on_one_runtime_with_both_layers_and_tracing(self, transformed):
         for spec in of_type(transformed, "AWS::Lambda::Function").values():
@@ -291,3 +299,49 @@ class TestFunctions:
         defaults = {name: spec.get("Default") for name, spec in written["Parameters"].items()}
         assert (defaults["Search"], defaults["Cache"], defaults["Network"]) == ("partition", "none", "public")
         assert (defaults["Embedder"], defaults["Distiller"]) == ("local", "rules")
+
+
+class TestSeveralInstallations:
+    """Stages share an account: what has a name of its own has the stage in it."""
+
+    NAMES = ("Name", "FunctionName", "BucketName", "TableName", "QueueName", "DashboardName", "DomainName", "UserId")
+    NAMES += ("ServerlessCacheName", "UserGroupId", "LogGroupName", "PolicyName", "RoleName", "AlarmName")
+
+    def test_every_name_that_an_account_holds_once_has_the_stage_in_it(self, transformed, nested):
+        for document in (transformed, *nested.values()):
+            for logical, spec in document["Resources"].items():
+                if spec["Type"] == "AWS::Lambda::Alias":  # named within its function
+                    continue
+                for name in self.NAMES:
+                    given = spec.get("Properties", {}).get(name)
+                    if given is not None and not (isinstance(given, dict) and "Ref" in given):
+                        assert "${Stage}" in json.dumps(given), f"{logical}.{name} is {given}"
+
+
+    def test_a_new_account_can_deploy(self, functions):
+        """It may run ten functions at once and reserve none of them; two sweeps at a time do no harm."""
+        assert [name for name, spec in functions.items() if "ReservedConcurrentExecutions" in spec] == []
+
+
+class TestSnapshots:
+    def test_every_caller_asks_for_the_published_version(self, transformed):
+        """A snapshot belongs to a version: whoever calls $LATEST starts cold and pays for the snapshot all the same."""
+        text = json.dumps(transformed["Resources"])
+        functions = of_type(transformed, "AWS::Lambda::Function")
+        by_arn = [name for name in functions if json.dumps({"Fn::GetAtt": [name, "Arn"]}) in text]
+        assert by_arn == []
+        (scheme,) = transformed["Resources"]["Api"]["Properties"]["Body"]["components"]["securitySchemes"].values()
+        assert "AuthorizerFunctionAliaslive" in json.dumps(scheme["x-amazon-apigateway-authorizer"]["authorizerUri"])
+
+
+class TestParameters:
+    def test_a_collection_that_the_network_cannot_reach_is_refused(self, written):
+        rule = written["Rules"]["SearchInsideTheNetwork"]
+        assert {"Fn::Equals": [{"Ref": "Network"}, "vpc"]} in rule["RuleCondition"]["Fn::And"]
+        assert rule["Assertions"][0]["Assert"] == {"Fn::Equals": [{"Ref": "SearchKind"}, "domain"]}
+
+    def test_a_model_without_a_name_or_a_server_is_refused_before_anything_is_made(self, written):
+        asserted = {name: json.dumps(rule["Assertions"]) for name, rule in written["Rules"].items()}
+        assert "DistillerModel" in asserted["DistillerHasItsModel"]
+        assert "ModelBaseUrl" in asserted["DistillerHasItsServer"]
+        assert "ModelBaseUrl" in asserted["EmbedderHasItsServer"]
