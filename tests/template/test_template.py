@@ -317,7 +317,6 @@ class TestSeveralInstallations:
                     if given is not None and not (isinstance(given, dict) and "Ref" in given):
                         assert "${Stage}" in json.dumps(given), f"{logical}.{name} is {given}"
 
-
     def test_a_new_account_can_deploy(self, functions):
         """It may run ten functions at once and reserve none of them; two sweeps at a time do no harm."""
         assert [name for name, spec in functions.items() if "ReservedConcurrentExecutions" in spec] == []
