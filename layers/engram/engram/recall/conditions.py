@@ -117,7 +117,7 @@ def tier_of(conversation: Conversation, conditions: Conditions, type_of: TypeOf)
         return Tier.ENTITIES
     if met:
         return Tier.SOME
-    if topics and topic and not _speaks_against(conversation.entity_ids, entities, type_of):
+    if topics and topic and not _speaks_against(conversation, entities, type_of):
         return Tier.TOPIC
     return Tier.NONE
 
@@ -149,10 +149,15 @@ def _wanted(mentions: Iterable[Mention]) -> tuple[Wanted, ...]:
     return tuple(found.values())
 
 
-def _speaks_against(entity_ids: Iterable[str], entities: tuple[Wanted, ...], type_of: TypeOf) -> bool:
-    """Whether a conversation is about another thing of the kind asked for: a guide to another city is no answer."""
-    kinds = frozenset().union(*(one.types for one in entities)) if entities else frozenset()
-    return any(type_of(identifier) in kinds for identifier in entity_ids)
+def _speaks_against(conversation: Conversation, entities: tuple[Wanted, ...], type_of: TypeOf) -> bool:
+    """Whether a conversation is about another thing of the kind asked for: a guide to another city is no answer.
+
+    A name that the catalogue does not know counts: whatever it is, it is not what was asked for.
+    """
+    if not entities:
+        return False
+    kinds = frozenset().union(*(one.types for one in entities))
+    return bool(conversation.unresolved) or any(type_of(one) in kinds for one in conversation.entity_ids)
 
 
 def _without_discourse(text: str) -> str:
