@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from engram.domain.documents import Document, DocumentKind, Hit, SearchResult
 from engram.domain.errors import InvalidInput
 from engram.domain.models import MentionStatus
+from engram.recall.doubt import is_personal
 from engram.recall.features import (
     QueryFeatures,
     asks,
@@ -171,6 +172,10 @@ def test_a_question_of_earlier_talk_or_of_a_speaker_is_personal() -> None:
     said = turn(0, "The cello lessons are on Monday", speaker="Ann Lee")
     found = result(lexical=[], vector=[(said, 0.38)])
     assert top(found, features_of(understood("when does Ann play"))) >= RECIPE.floor
+    for told in ("在4月28号你给我推荐了一个软件，它的名字是？", "what did you tell me on April 28"):
+        assert is_personal(understood(told))
+    for world in ("给我推荐一部电影", "tell me a joke"):
+        assert not is_personal(understood(world))
     earlier = understood("what was settled last time", temporal=Temporal(TemporalIntent.PREVIOUS_RELATED))
     assert top(found, features_of(earlier)) >= RECIPE.floor
 
