@@ -186,7 +186,11 @@ def test_a_thing_that_is_named_and_occurs_nowhere_speaks_against_an_answer() -> 
     brazil = Mention("Brazil", 10, 16, MentionStatus.LINKED, id="E9", name="Brazil")
     asked = features_of(understood("what should I pack for Brazil", entities=(brazil,)))
     assert top(found, asked) < RECIPE.floor
-    for known in (turn(0, "I went to Brazil"), turn(0, "去年去了巴西", entity_ids=("E9",))):
+    for known in (
+        turn(0, "I went to Brazil"),
+        turn(0, "去年去了巴西", entity_ids=("E9",)),
+        turn(0, "Take a raincoat", speaker="Brazil"),
+    ):
         assert top(result(lexical=[], vector=[(known, 0.34)]), asked) >= RECIPE.floor
 
 

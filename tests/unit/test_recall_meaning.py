@@ -63,7 +63,7 @@ class TestTheLastTimeIsTheNewestAboutIt:
     def test_also_where_it_is_only_called_a_tent_trip(self, english: Remembering, query: str) -> None:
         assert sessions(english.recall(query, now=NOW)) == ["jun"]
 
-    @pytest.mark.parametrize("query", ["上次聊露营是什么时候", "上次我们聊露营定了什么?"])
+    @pytest.mark.parametrize("query", ["上次聊露营是什么时候", "上次我们聊露营定了什么?", LAST_TIME])
     def test_also_where_only_the_tent_is_named_in_chinese(self, chinese: Remembering, query: str) -> None:
         assert sessions(chinese.recall(query, now=NOW)) == ["jun"]
 

@@ -36,12 +36,12 @@ def names_in(resolution: Resolution) -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def is_absent(named: tuple[str, frozenset[str]], documents: Iterable[Document]) -> bool:
-    """Whether no document is linked to the thing or holds a part of its name."""
+    """Whether no document is linked to the thing, said by it, or holds a part of its name."""
     identifier, terms = named
     for document in documents:
         if identifier and identifier in document.entity_ids:
             return False
-        text = document.text.casefold()
+        text = f"{document.speaker} {document.text}".casefold()
         if any(term in text for term in terms):
             return False
     return True

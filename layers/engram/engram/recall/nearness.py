@@ -31,6 +31,9 @@ pairs of a pastime and an English sentence about something else, 3 reach it."""
 NEAR_CHINESE = 0.57
 """The same where both are Chinese, whose words lie farther apart: 露营–帐篷 is .59, 露营–爬山 .51."""
 
+NEAR_ACROSS = 0.64
+"""Where one is Chinese and the other is not: camping–帐篷 is .66, 露营–tent .68."""
+
 MAX_ASKED = 4
 """More words are a sentence; comparing sentences is the ranking's business."""
 
@@ -102,7 +105,10 @@ def _telling(found: Sequence[str]) -> list[str]:
 
 
 def _least(asked: str, text: str) -> float:
-    return NEAR_CHINESE if _HAN.search(asked) and _HAN.search(text) else NEAR
+    chinese = bool(_HAN.search(asked)), bool(_HAN.search(text))
+    if all(chinese):
+        return NEAR_CHINESE
+    return NEAR_ACROSS if any(chinese) else NEAR
 
 
 def _near(wanted: Sequence[str], held: Sequence[str], vectors: dict[str, bytes]) -> float:
