@@ -47,9 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         ("run", True, "play a conversation through the API, then serve until Ctrl-C"),
     ):
         command = commands.add_parser(name, help=text)
-        command.add_argument(
-            "--port", type=_port, default=int(os.environ.get("PORT", "8080")), help="0 takes a free one"
-        )
+        command.add_argument("--port", type=_port, default=os.environ.get("PORT", "8080"), help="0 takes a free one")
         command.add_argument("--stack", choices=STACKS, default="embedded")
         command.add_argument("--search", default="partition", help="partition, opensearch, or the URL of an OpenSearch")
         command.set_defaults(command=_serve, play=play)
