@@ -6,7 +6,7 @@ its deadline, and recall verifies every hit against the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from engram.adapters.circuit import CircuitBreaker
 from engram.adapters.opensearch_client import SearchClient, translated, within
@@ -32,6 +32,8 @@ class OpenSearchIndex:
         shards: of an index made here. Each user lives on one of them.
         refresh: makes every write visible at once; for one machine and for tests.
         breaker: keeps searches away from a cluster that does not answer.
+        behind: whether this index lacks something of a user that it did not take. Such a user is not searched here:
+            an answer would look complete and not be.
     """
 
     name = "opensearch"
@@ -47,19 +49,23 @@ class OpenSearchIndex:
         shards: int = 1,
         refresh: bool = False,
         breaker: CircuitBreaker | None = None,
+        behind: Callable[[Scope], bool] = lambda scope: False,
     ) -> None:
         if serverless and refresh:
             raise InvalidInput("OpenSearch Serverless cannot be told to refresh")
         self._client = client
         self._serverless = serverless
         self._breaker = breaker or CircuitBreaker()
+        self._behind = behind
         self._generations = Generations(
             client, alias=alias, encoder=encoder, dimension=dimension, serverless=serverless, shards=shards
         )
         self._writes: Writes = FoundWrites(client) if serverless else VersionedWrites(client, refresh=refresh)
 
     @classmethod
-    def from_settings(cls, settings: Settings, *, encoder: Embedder | None) -> OpenSearchIndex:
+    def from_settings(
+        cls, settings: Settings, *, encoder: Embedder | None, behind: Callable[[Scope], bool]
+    ) -> OpenSearchIndex:
         """The index that the settings name. Requests are signed wherever it is not a node on this machine."""
         local = settings.stack == "embedded" or settings.search_url.startswith("http://")
         serverless = not local and settings.search_service == "aoss"
@@ -72,6 +78,7 @@ class OpenSearchIndex:
             dimension=encoder.dimension if encoder else 0,
             serverless=serverless,
             refresh=local,  # one writer, few documents: there a segment costs less than a second's wait
+            behind=behind,
         )
 
     def upsert(self, scope: Scope, documents: Sequence[Document]) -> None:
@@ -104,7 +111,7 @@ class OpenSearchIndex:
         wanted = asked_legs(query)
         if not wanted:
             return SearchResult({})
-        if not self._breaker.allows():
+        if self._is_behind(scope) or not self._breaker.allows():
             return SearchResult({}, missing=wanted)
         try:
             target = self._generations.serving(seconds=query.deadline_ms / 1000)
@@ -114,6 +121,12 @@ class OpenSearchIndex:
             return SearchResult({}, missing=wanted)
         self._breaker.succeeded()
         return SearchResult(legs, missing=tuple(leg for leg in wanted if leg not in legs))
+
+    def _is_behind(self, scope: Scope) -> bool:
+        try:
+            return self._behind(scope)
+        except EngramError:  # nobody knows
+            return True
 
     def promote(self) -> None:
         """Lets the index of this encoder answer searches. To be called once it has been filled from the table."""

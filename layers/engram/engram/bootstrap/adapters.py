@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engram.adapters.sigv4 import AwsCredentials
     from engram.api.cursors import Cursors
     from engram.ports import BlobStore, Distiller, Embedder, ProfileCache, SearchIndex, Table, WorkQueue
+    from engram.store.lagging import LaggingSearch
 
 LAYER_ENCODER = Path("/opt/encoder")
 """Where the dependency layer brings the local encoder's prepared form."""
@@ -133,7 +134,16 @@ class Adapters(Parts):
             return None
         from engram.adapters.opensearch import OpenSearchIndex
 
-        return OpenSearchIndex.from_settings(self.settings, encoder=self.embedder)
+        return OpenSearchIndex.from_settings(
+            self.settings, encoder=self.embedder, behind=lambda scope: self.lagging.holds(scope)
+        )
+
+    @part
+    def lagging(self) -> LaggingSearch:
+        """Users whose documents the remote index did not take."""
+        from engram.store.lagging import LaggingSearch
+
+        return LaggingSearch(table=self.table, clock=self.clock)
 
     @part
     def embedder(self) -> Embedder | None:

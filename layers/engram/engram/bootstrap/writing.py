@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from engram.lifecycle.rebuild import Rebuild
     from engram.lifecycle.sweep import Sweep
     from engram.memobase.service import Memobase
-    from engram.store.lagging import LaggingSearch
 
 
 class Writing(Reading):
@@ -60,12 +59,6 @@ class Writing(Reading):
             lagging=self.lagging,
             embeds=self.settings.embedder != "none",
         )
-
-    @part
-    def lagging(self) -> LaggingSearch:
-        from engram.store.lagging import LaggingSearch
-
-        return LaggingSearch(table=self.table, clock=self.clock)
 
     @part
     def _reevaluation(self) -> Reevaluation:

@@ -1,7 +1,8 @@
 """Users whose search documents are not complete: a vector is missing since the encoder did not answer, or the remote
 index did not take them. A list on disk, so that the sweep can have them rebuilt.
 
-What was said is recallable meanwhile, from the rows and by words; so the work itself is not held up.
+What was said is recallable meanwhile, from the rows: a search asks `holds` before it believes a remote index. So the
+work itself is not held up.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ class LaggingSearch:
             self._table.transact([Put(self._item(scope, attempts=0), Absent())])
         except ConditionFailed:
             return
+
+    def holds(self, scope: Scope) -> bool:
+        """Whether a user's documents wait to be rebuilt. Raises Unavailable."""
+        return self._table.get(keys.lagging(scope)) is not None
 
     def due(self, limit: int) -> list[tuple[Scope, str]]:
         """Users to be rebuilt now, each with a name of this attempt."""
