@@ -48,8 +48,9 @@ def is_absent(named: tuple[str, frozenset[str]], documents: Iterable[Document]) 
 
 
 def doubt(*, personal: bool, absent: bool, ideographs: bool, weights: Doubts) -> float:
-    """Taken from the logit of every hit's relevance. Of oneself one may ask by a name that was never said: the trip to
-    Canada was told as one to Toronto.
-    """
-    of_the_world = 0.0 if personal else weights.impersonal + (weights.absent if absent else 0.0)
-    return of_the_world + (weights.ideographs if ideographs else 0.0)
+    """Taken from the logit of every hit's relevance."""
+    return (
+        (0.0 if personal else weights.impersonal)
+        + (weights.absent if absent else 0.0)
+        + (weights.ideographs if ideographs else 0.0)
+    )

@@ -65,7 +65,7 @@ class Doubts:
 
     Attributes:
         impersonal: it speaks neither of the user, nor of a speaker, nor of earlier talk.
-        absent: besides, something it names is in no message found (across languages a name is written otherwise).
+        absent: something it names is in no message found (across languages a name is written otherwise).
         ideographs: its memory is written in them as well: any two Chinese sentences are nearer than English ones.
     """
 

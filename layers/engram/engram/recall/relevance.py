@@ -55,9 +55,11 @@ def _coverage(result: SearchResult, documents: Mapping[str, Document], query: Qu
 def _doubted(documents: Mapping[str, Document], query: QueryFeatures, recipe: Recipe, *, across: bool) -> float:
     terms = frozenset(terms_of(query.words))
     speakers = {one.speaker for one in documents.values()}
+    speaks = any(names_speaker(terms, name) for name in speakers)
     return doubt(
-        personal=query.personal or any(names_speaker(terms, name) for name in speakers),
-        absent=not across and any(is_absent(one, documents.values()) for one in query.named),
+        personal=query.personal or speaks,
+        # What a speaker did may be told by another name: the trip to Canada was one to Toronto.
+        absent=not (across or speaks) and any(is_absent(one, documents.values()) for one in query.named),
         ideographs=not across and is_cjk(query.words),
         weights=recipe.doubts,
     )
