@@ -80,7 +80,7 @@ class Resolver:
         for text in ("上次聊的攻略", "what did we say before about it"):
             self.resolve(text, ResolveContext(now))
         if self._similar is not None:
-            self._similar("nothing in particular", frozenset())
+            self._similar("nothing in particular", whole="nothing in particular")
 
     def resolve(self, query: str, context: ResolveContext) -> Resolution:
         """What a query refers to. Total: any text is accepted, and none makes it raise."""

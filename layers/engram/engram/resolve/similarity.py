@@ -15,7 +15,8 @@ from typing import Any
 from engram.domain.errors import EngramError
 from engram.ports import Embedder
 from engram.resolve.catalogue import Catalogue, topic_names
-from engram.resolve.decision import decimal_score, ranked
+from engram.resolve.decision import decide, decimal_score, ranked
+from engram.resolve.examples import MAX_WHOLE, shipped_encoder, shipped_examples
 from engram.resolve.models import Candidate
 
 MAX_PHRASE = 64
@@ -51,15 +52,23 @@ class TopicSimilarity:
         self._catalogue = catalogue
         self._embedder = embedder
         self._calibration = calibration
+        self._by_example = embedder.id == shipped_encoder()
         self._lock = Lock()
         self._names: tuple[tuple[str, ...], Any] | None = None
 
-    def __call__(self, phrase: str, ruled_out: frozenset[str] = frozenset()) -> tuple[Candidate, ...]:
-        """Topics, best first; none for an empty or long phrase, or when the encoder does not answer."""
+    def __call__(
+        self, phrase: str, ruled_out: frozenset[str] = frozenset(), *, whole: str = ""
+    ) -> tuple[Candidate, ...]:
+        """Topics, best first; none for an empty or long phrase, or when the encoder does not answer.
+
+        Args:
+            whole: the query as written, compared with examples of topics when no name is near enough.
+        """
         if not phrase or len(phrase) > MAX_PHRASE:
             return ()
+        texts = [phrase, whole] if self._by_example and whole and len(whole) <= MAX_WHOLE else [phrase]
         try:
-            data = self._embedder.embed([phrase], "query")[0]
+            data, *wholes = self._embedder.embed(texts, "query")
             topic_ids, matrix = self._embedded_names()
         except EngramError:
             return ()
@@ -72,7 +81,27 @@ class TopicSimilarity:
         for topic_id, cosine in zip(topic_ids, cosines.tolist(), strict=True):
             if topic_id not in ruled_out:
                 best[topic_id] = max(best.get(topic_id, -1.0), cosine)
-        return self._calibrated(best)
+        named = self._calibrated(best)
+        if not named or not wholes or not wholes[0] or decide(named) is not None:
+            return named
+        exemplified = self._exemplified(wholes[0], max(best, key=lambda topic_id: best[topic_id]), ruled_out)
+        return exemplified if decide(exemplified) is not None else named
+
+    def _exemplified(self, vector: bytes, nearest: str, ruled_out: frozenset[str]) -> tuple[Candidate, ...]:
+        """Topics by example; none when the nearest name is of a topic without examples, which may be the one meant.
+
+        Probabilities are not shared out again among the topics that remain: what speaks for a topic that is ruled out,
+        or that this catalogue does not have, speaks for no other.
+        """
+        examples = shipped_examples()
+        if nearest not in examples.topics:
+            return ()
+        offered = self._catalogue.topics
+        return ranked(
+            Candidate(topic_id, offered[topic_id].name, "topic", decimal_score(share))
+            for topic_id, share in examples.probabilities(vector).items()
+            if topic_id in offered and topic_id not in ruled_out
+        )[:_KEPT]
 
     def _calibrated(self, cosines: dict[str, float]) -> tuple[Candidate, ...]:
         order = sorted(cosines, key=lambda topic_id: (-cosines[topic_id], topic_id))[: _KEPT + 1]

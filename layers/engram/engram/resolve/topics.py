@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Protocol
 
 from engram.domain.models import MentionStatus
 from engram.resolve.aliases import Squeezed
@@ -32,8 +33,12 @@ _CUE_LEAD = 1.25
 
 Span = tuple[int, int]
 Phrase = Callable[[], str]
-Similar = Callable[[str, frozenset[str]], tuple[Candidate, ...]]
-"""A phrase and the ids ruled out → topics near in meaning, with calibrated probabilities."""
+
+
+class Similar(Protocol):
+    """A phrase, the ids ruled out and the whole text → topics near in meaning, with probabilities."""
+
+    def __call__(self, phrase: str, ruled_out: frozenset[str] = ..., *, whole: str = ...) -> tuple[Candidate, ...]: ...
 
 
 @dataclass(slots=True)
@@ -265,14 +270,14 @@ _EXCLUSIVE = frozenset(("game", "book", "movie", "language_prog"))
 
 
 def by_meaning(text: TopicText, phrase: str, similar: Similar | None) -> list[Mention]:
-    """Nearness of meaning between what is left of the query and the names of topics, as calibrated probabilities."""
+    """Nearness of meaning: what is left of the query to names of topics, then the whole query to examples of them."""
     if similar is None:
         text.trace.append("topic embedding: passed, no encoder")
         return []
     if not phrase or (len(phrase) == 1 and phrase not in HEAD_NOUNS):
         text.trace.append("topic embedding: passed, nothing left to compare")
         return []
-    candidates = similar(phrase, ruled_out(text))
+    candidates = similar(phrase, ruled_out(text), whole=text.normalised.original)
     best = decide(candidates)
     if best is None or (_is_one_word(phrase) and best.score < ONE_WORD):
         text.trace.append("topic embedding: passed, no candidate both likely and ahead")
