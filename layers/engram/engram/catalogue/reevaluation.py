@@ -223,17 +223,8 @@ class Reevaluation:
         )
 
     def _ended(self, scope: Scope, operation: Operation, users: int, changed: int) -> Operation:
-        now = self._clock()
-        return self._operations.change(
-            scope,
-            operation.operation_id,
-            lambda one: replace(
-                one,
-                status=OperationStatus.SUCCEEDED,
-                stages=one.staged("reprocess", "SUCCEEDED", now),
-                result={"users": users, "conversations": changed},
-            ),
-        )
+        result = {"users": users, "conversations": changed}
+        return self._operations.succeeded(scope, operation.operation_id, stage="reprocess", result=result)
 
     def _send(self, scope: Scope, operation_id: str) -> None:
         try:

@@ -11,7 +11,7 @@ from typing import Any
 
 from engram.domain.clock import Clock
 from engram.domain.errors import NotFound
-from engram.domain.models import Operation, OperationKind, OperationStatus
+from engram.domain.models import Operation, OperationKind
 from engram.domain.scope import Scope
 from engram.ingestion.service import IngestionService
 from engram.ports import Table
@@ -81,11 +81,11 @@ class Everybody:
         }
         if found.done:
             self._children.forget(scope.business_id, operation.operation_id)
-            return self._end(scope, operation, result)
+            return self._operations.succeeded(scope, operation.operation_id, stage="users", result=result)
         if found.row == int(held.get("row", 0)):
             return operation
         counts = {"row": found.row, "ended": found.ended, "failed": found.failed}
-        return self._note(scope, operation, counts, result)
+        return self._operations.progressed(scope, operation.operation_id, held=counts, result=result)
 
     def _begin_some(self, scope: Scope, operation: Operation) -> Operation:
         """One row of children: the next users of the business by id."""
@@ -102,7 +102,9 @@ class Everybody:
             "users": known,
             "all_begun": len(users) < PER_ROW,
         }
-        return self._note(scope, operation, found, {"users": known, "ended": 0, "failed": 0})
+        return self._operations.progressed(
+            scope, operation.operation_id, held=found, result={"users": known, "ended": 0, "failed": 0}
+        )
 
     def _users(self, business_id: str, after: str) -> list[str]:
         start = keys.escape(after) + "\0" if after else ""
@@ -123,27 +125,3 @@ class Everybody:
         if not present.status.final:
             self._ingestion.send(scope, present.operation_id)
         return present.operation_id
-
-    def _note(self, scope: Scope, operation: Operation, held: dict[str, Any], result: dict[str, Any]) -> Operation:
-        return self._operations.change(
-            scope,
-            operation.operation_id,
-            lambda one: replace(
-                one, status=OperationStatus.RUNNING, arguments={**one.arguments, **held}, result=result
-            ),
-        )
-
-    def _end(self, scope: Scope, operation: Operation, result: dict[str, Any]) -> Operation:
-        now = self._clock()
-        return self._operations.change(
-            scope,
-            operation.operation_id,
-            lambda one: replace(
-                one,
-                status=OperationStatus.SUCCEEDED,
-                stages=one.staged("users", "SUCCEEDED", now),
-                result=result,
-                error="",
-                error_detail="",
-            ),
-        )

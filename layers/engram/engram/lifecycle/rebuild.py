@@ -6,15 +6,13 @@ One user is rebuilt in that user's own place in the queue, so that nothing of it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 from engram.domain.clock import Clock, Stopwatch
 from engram.domain.documents import Document
 from engram.domain.errors import NotFound
 from engram.domain.ids import derived_id
-from engram.domain.models import Message, Operation, OperationKind, OperationStatus
+from engram.domain.models import Message, Operation, OperationKind
 from engram.domain.scope import Scope
 from engram.extraction.indexing import embedded
 from engram.extraction.projection import Projector
@@ -81,7 +79,9 @@ class Rebuild:
         after, count = str(operation.arguments.get("after", "")), int(operation.arguments.get("documents", 0))
         if "pruned" not in operation.arguments:
             pruned = self._prune(scope)
-            operation = self._note(scope, operation, {"pruned": pruned}, {"documents": 0, "pruned": pruned})
+            operation = self._operations.progressed(
+                scope, operation.operation_id, held={"pruned": pruned}, result={"documents": 0, "pruned": pruned}
+            )
         complete = bool(operation.arguments.get("complete", True))
         for messages in self._batches(scope, after):
             complete &= self._write(scope, self._documents(scope, messages))
@@ -90,7 +90,7 @@ class Rebuild:
             if enough():
                 result = {"documents": count, "pruned": operation.arguments["pruned"]}
                 held = {"after": after, "documents": count, "complete": complete}
-                return self._note(scope, operation, held, result)
+                return self._operations.progressed(scope, operation.operation_id, held=held, result=result)
         derived = [document_of_gist(one) for one in self._reader.gists(scope)]
         derived += [document_of_memory(one) for one in self._reader.memory_items(scope)]
         for start in range(0, len(derived), BATCH):
@@ -99,7 +99,7 @@ class Rebuild:
             self._projector.caught_up(scope)
         self._projector.refresh_profile(scope)
         result = {"documents": count + len(derived), "pruned": operation.arguments["pruned"]}
-        return self._end(scope, operation, result)
+        return self._operations.succeeded(scope, operation.operation_id, stage="rebuild", result=result)
 
     def _prune(self, scope: Scope) -> int:
         """Takes out documents of things that are no longer there; the rest are replaced one after another."""
@@ -156,29 +156,3 @@ class Rebuild:
             self._lagging.postpone(scope)
             begun += 1
         return begun
-
-    # Its state --------------------------------------------------------------------------------------
-
-    def _note(self, scope: Scope, operation: Operation, held: dict[str, Any], result: dict[str, Any]) -> Operation:
-        return self._operations.change(
-            scope,
-            operation.operation_id,
-            lambda one: replace(
-                one, status=OperationStatus.RUNNING, arguments={**one.arguments, **held}, result=result
-            ),
-        )
-
-    def _end(self, scope: Scope, operation: Operation, result: dict[str, Any]) -> Operation:
-        now = self._clock()
-        return self._operations.change(
-            scope,
-            operation.operation_id,
-            lambda one: replace(
-                one,
-                status=OperationStatus.SUCCEEDED,
-                stages=one.staged("rebuild", "SUCCEEDED", now),
-                result=result,
-                error="",
-                error_detail="",
-            ),
-        )

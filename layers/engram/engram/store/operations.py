@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from engram.domain.clock import Clock, to_text
 from engram.domain.errors import ConditionFailed, NotFound, Throttled
@@ -74,6 +75,34 @@ class Operations:
                 continue
             return changed
         raise Throttled("operation is contended")
+
+    def progressed(
+        self, scope: Scope, operation_id: str, *, held: Mapping[str, Any], result: Mapping[str, Any]
+    ) -> Operation:
+        """Notes how far work has come: `held` for whoever goes on with it, `result` for its caller."""
+        return self.change(
+            scope,
+            operation_id,
+            lambda one: replace(
+                one, status=OperationStatus.RUNNING, arguments={**one.arguments, **held}, result=result
+            ),
+        )
+
+    def succeeded(self, scope: Scope, operation_id: str, *, stage: str, result: Mapping[str, Any]) -> Operation:
+        """Ends an operation well, `stage` being its last."""
+        now = self._clock()
+        return self.change(
+            scope,
+            operation_id,
+            lambda one: replace(
+                one,
+                status=OperationStatus.SUCCEEDED,
+                stages=one.staged(stage, "SUCCEEDED", now),
+                result=result,
+                error="",
+                error_detail="",
+            ),
+        )
 
     def next_version(self, changed: Operation, present: Operation) -> Operation:
         return replace(changed, version=present.version + 1, updated_at=self._clock())
