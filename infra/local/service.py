@@ -87,12 +87,11 @@ class LocalService:
     def warm(self, business_id: str) -> None:
         """Loads what the first requests would wait for: on AWS a cold start, here a part of starting."""
         from engram.bootstrap import services
-        from engram.resolve.models import ResolveContext
         from engram.text.tokens import count_tokens
 
         one = services()
         _ = (one.context, one.recall, one.ingestion, one.extractor)
-        one.resolvers.current(business_id).resolve(_FIRST_WORDS, ResolveContext(now=one.clock()))
+        one.resolvers.current(business_id).warm()
         if one.embedder is not None:
             one.embedder.embed([_FIRST_WORDS], "query")
         count_tokens(_FIRST_WORDS)

@@ -28,6 +28,9 @@ class CompiledResolver(Protocol):
 
     def subjects(self, messages: Sequence[Message], context: ResolveContext) -> Subjects: ...
 
+    def warm(self) -> None:
+        """Loads what the first query would otherwise wait for."""
+
 
 MakeResolver = Callable[[Catalogue], CompiledResolver]
 
