@@ -97,11 +97,6 @@ class PartitionIndex:
             legs.update(vector_legs)
         return SearchResult(legs, missing)
 
-    def forget_copies(self) -> None:
-        """Drops every copy; the next searches read the table. For tests and for memory pressure."""
-        with self._lock:
-            self._copies.clear()
-
     def _current(self, scope: Scope) -> Compiled | None:
         """The user's rows as they are now; None if there are none."""
         with self._lock:

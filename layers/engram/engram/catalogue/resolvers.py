@@ -91,14 +91,11 @@ class Resolvers:
 
 
 def merged(shipped: Catalogue, overlay: Overlay) -> Catalogue:
-    """The shipped catalogue with a business's changes. A word whose topics are all gone is ambiguous no longer."""
-    topics = {**shipped.topics, **{one.id: one for one in overlay.topics}}
-    entities = {**shipped.entities, **{one.id: one for one in overlay.entities}}
-    kept = {identifier: one for identifier, one in topics.items() if identifier not in overlay.removed_topics}
-    words = {**shipped.ambiguous_heads, **overlay.words}
-    known = {word: tuple(one for one in ids if one in kept) for word, ids in words.items()}
-    return Catalogue(
-        topics=kept.values(),
-        entities=[one for identifier, one in entities.items() if identifier not in overlay.removed_entities],
-        ambiguous_heads={word: ids for word, ids in known.items() if ids},
+    """The shipped catalogue with a business's changes."""
+    return shipped.overlaid(
+        topics=overlay.topics,
+        entities=overlay.entities,
+        removed_topics=overlay.removed_topics,
+        removed_entities=overlay.removed_entities,
+        ambiguous_heads=overlay.words,
     )

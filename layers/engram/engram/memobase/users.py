@@ -25,7 +25,6 @@ from engram.store.reader import Reader, UserState, tombstones_of, user_of
 MAX_LISTED_USERS = 10_000
 """Users that one listing may look through: ordering by a count has to count for each."""
 
-ORDERS = ("updated_at", "profile_count", "event_count")
 _TRIES = 8
 _PAGE = 200
 

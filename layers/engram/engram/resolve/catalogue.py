@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import TypeVar
@@ -89,19 +89,23 @@ class Catalogue:
         *,
         topics: Iterable[TopicDefinition] = (),
         entities: Iterable[EntityDefinition] = (),
-        removed: Iterable[str] = (),
+        removed_topics: Collection[str] = (),
+        removed_entities: Collection[str] = (),
         ambiguous_heads: Mapping[str, Iterable[str]] | None = None,
     ) -> Catalogue:
-        """This catalogue with definitions added, replaced (same id) and removed (by id)."""
-        gone = frozenset(removed)
+        """This catalogue with definitions added, replaced (same id) and removed (by id).
+
+        A word whose topics are all gone is ambiguous no longer.
+        """
         new_topics = {**self.topics, **_by_id(topics)}
         new_entities = {**self.entities, **_by_id(entities)}
-        kept = {topic_id: topic for topic_id, topic in new_topics.items() if topic_id not in gone}
-        heads = {**self.ambiguous_heads, **{key_of(head): tuple(ids) for head, ids in (ambiguous_heads or {}).items()}}
+        kept = {topic_id: topic for topic_id, topic in new_topics.items() if topic_id not in removed_topics}
+        heads = {**self.ambiguous_heads, **(ambiguous_heads or {})}
+        known = {head: tuple(topic for topic in ids if topic in kept) for head, ids in heads.items()}
         return Catalogue(
             topics=kept.values(),
-            entities=[entity for entity_id, entity in new_entities.items() if entity_id not in gone],
-            ambiguous_heads={head: [topic for topic in ids if topic in kept] for head, ids in heads.items()},
+            entities=[entity for entity_id, entity in new_entities.items() if entity_id not in removed_entities],
+            ambiguous_heads={head: ids for head, ids in known.items() if ids},
         )
 
 

@@ -6,7 +6,7 @@ It stops at the first step that is certain. Each step says in the trace what it 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol
@@ -32,7 +32,6 @@ _CUE_LEAD = 1.25
 """How many times as much of the text must speak for the best topic as for the second."""
 
 Span = tuple[int, int]
-Phrase = Callable[[], str]
 
 
 class Similar(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, TypeVar
 
 import msgspec
@@ -10,8 +9,6 @@ import msgspec
 from engram.domain.table import Item
 
 T = TypeVar("T")
-
-JSON_SEPARATORS = (",", ":")
 
 
 def encode(value: object) -> dict[str, Any]:
@@ -23,8 +20,3 @@ def encode(value: object) -> dict[str, Any]:
 def decode(item: Item, kind: type[T]) -> T:
     """The value in an item's body; fields the class does not have are passed over (an older or newer writer's)."""
     return msgspec.convert(item.body, kind)
-
-
-def body_bytes(item: Item) -> int:
-    """Size of the body as an adapter stores it, in UTF-8 bytes."""
-    return len(json.dumps(item.body, ensure_ascii=False, separators=JSON_SEPARATORS).encode())

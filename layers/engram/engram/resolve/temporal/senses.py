@@ -47,7 +47,6 @@ _WEEKDAY_AFTER = re.compile(
 _WEEKDAY_TITLE = re.compile(
     r"(?:saturday night (?:live|fever)|friday night lights|(?:sunday|saturday) (?:school|roast|times))\b"
 )
-_WEEKDAY_NAME = re.compile(r"\b(?:freaky|ruby|super|cyber|blue|fat|ash|good|friday the) $")
 _TITLE_AFTER = re.compile(r"会更好|之歌|之子|方舟|边缘|重现|头条|资本|传奇|巨星|的太阳|的记忆.{0,3}(?:歌|首)")
 """What makes a day part of the title of a song, a film or a game (明日方舟, 明天会更好)."""
 _BARE_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day(?:'s)?$")
@@ -56,7 +55,6 @@ _FIXED_PHRASES = re.compile(
     r"百年前|万年前|亿年前|千年前|从前|年前(?=买|到货|能|回家|打折)|饭前|产前|婚前|生前|睡前|"
     r"(?:\d+|[一二三四五六七八九十两]+)(?:周|天|个月|年|日|个?小时)(?:报价|游|内|制|计划|速成|无理由|试用|保修|班|期|票|套餐|左右|后|的假|宝宝|大|龄|没)"
 )
-_HOUR = re.compile(r"^\d{1,2}[:.]\d\d$")
 _YEAR_LIKE = re.compile(
     r"(?:room|model|no\.?|number|#|\$|¥|version|win(?:dows)?|office|port|error|python|id|flight) ?$"
 )
