@@ -111,3 +111,17 @@ def test_an_answer_of_another_form_is_refused_without_quoting_it(text: str) -> N
     with pytest.raises(Unusable) as refused:
         parse(text, FilterAnswer)
     assert "a" * 5 not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("mode", "sentence"), [("true", "These take any value"), ("false", "Write a value of these only")]
+)
+def test_a_sub_topic_may_be_checked_otherwise_than_the_rest(mode: str, sentence: str) -> None:
+    own = parse_config(
+        f"profile_validate_mode: {mode}\noverwrite_user_profiles:\n  - topic: travel\n    sub_topics:\n      - visa\n"
+        f"      - name: budget\n        validate_value: {'false' if mode == 'true' else 'true'}\n"
+    )
+    taxonomy = taxonomy_of(ProfileConfig(), own)
+    assert sentence in distil_prompt(batch("hello", taxonomy=taxonomy)).system
+    assert "travel::budget." in distil_prompt(batch("hello", taxonomy=taxonomy)).system
+    assert "travel::visa." not in distil_prompt(batch("hello", taxonomy=taxonomy)).system

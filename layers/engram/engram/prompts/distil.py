@@ -31,7 +31,8 @@ def distil_prompt(request: DistillationRequest) -> Prompt:
     """The call for one batch."""
     own = texts(request.language)
     taxonomy = request.taxonomy
-    strictness = (own.STRICT if taxonomy.strict else own.OPEN) + (own.VALIDATE if taxonomy.validate else "")
+    strictness = own.STRICT if taxonomy.strict else own.OPEN
+    strictness += (own.VALIDATE if taxonomy.validate else "") + _exceptions(request)
     theme = taxonomy.event_theme_requirement
     system = filled(
         own.DISTIL,
@@ -44,6 +45,19 @@ def distil_prompt(request: DistillationRequest) -> Prompt:
         },
     )
     return Prompt(system, _batch(request), DistillationAnswer, "distillation", MAX_ANSWER_TOKENS, request.language)
+
+
+def _exceptions(request: DistillationRequest) -> str:
+    """Sub-topics that set `validate_value` otherwise than the business's `profile_validate_mode`."""
+    taxonomy, own = request.taxonomy, texts(request.language)
+    names = [
+        f"{topic.name}::{sub.name}"
+        for topic in taxonomy.topics
+        for sub in topic.sub_topics
+        if taxonomy.validates(topic.name, sub.name) != taxonomy.validate
+    ]
+    sentence = own.ANY_VALUE if taxonomy.validate else own.CHECKED
+    return filled(sentence, {"names": ", ".join(names)}) if names else ""
 
 
 def _tags(taxonomy: Taxonomy) -> str:

@@ -47,6 +47,8 @@ Answer with one JSON object of the given form and nothing else. Empty lists are 
 STRICT = "7. Use only the topics and sub-topics listed below. What fits none of them is not written."
 OPEN = "7. Prefer the topics and sub-topics listed below; make a new one, in lower case with underscores, only if none fits."
 VALIDATE = " Write a value only if it is what the description of its sub-topic asks for."
+ANY_VALUE = " These take any value: {names}."
+CHECKED = " Write a value of these only if it is what their description asks for: {names}."
 NO_TAGS = "(none)"
 THEME = "\nOf events, note in particular: {theme}\n"
 
