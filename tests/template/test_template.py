@@ -272,6 +272,16 @@ class TestModels:
         may = [name for name, spec in of_type(written, "AWS::IAM::Role").items() if '"Distil"' in json.dumps(spec)]
         assert sorted(may) == ["ContextRole", "ExtractorRole", "ManagementRole"]
 
+    def test_only_recall_may_ask_the_model_that_chooses_and_only_if_there_is_one(self, written):
+        roles = of_type(written, "AWS::IAM::Role")
+        assert [name for name, spec in roles.items() if '"Choose"' in json.dumps(spec)] == ["RecallRole"]
+        (policy,) = roles["RecallRole"]["Properties"]["Policies"]
+        conditional = [one["Fn::If"] for one in policy["PolicyDocument"]["Statement"] if "Fn::If" in one]
+        (statement,) = [then for condition, then, _ in conditional if condition == "ChoosesOnBedrock"]
+        assert statement["Action"] == "bedrock:InvokeModel"
+        assert "${ChooserModel}" in json.dumps(statement["Resource"])
+        assert written["Parameters"]["Chooser"]["Default"] == "none"
+
 
 class TestFunctions:
     def test_all_run_on_one_runtime_with_both_layers_and_tracing(self, transformed):
@@ -344,3 +354,5 @@ class TestParameters:
         assert "DistillerModel" in asserted["DistillerHasItsModel"]
         assert "ModelBaseUrl" in asserted["DistillerHasItsServer"]
         assert "ModelBaseUrl" in asserted["EmbedderHasItsServer"]
+        assert "ChooserModel" in asserted["ChooserHasItsModel"]
+        assert "ModelBaseUrl" in asserted["ChooserHasItsServer"]

@@ -154,26 +154,6 @@ def test_a_phrase_between_two_topics_is_neither() -> None:
     assert found.topic_ids == ()
 
 
-class Chooser:
-    def __init__(self, answer: str | None) -> None:
-        self.answer = answer
-        self.offered: list[str] = []
-
-    def choose(self, text: str, mention: str, candidates: Mapping[str, str]) -> str | None:
-        self.offered = list(candidates)
-        return self.answer
-
-
-def test_the_model_may_choose_among_candidates_and_bring_in_nothing_new() -> None:
-    willing, inventing = Chooser("E134"), Chooser("E999")
-    catalogue = default_catalogue()
-    chosen = Resolver(catalogue, chooser=willing).resolve("anything on Jordan?", NOW)
-    assert chosen.entity_ids == ("E134",)
-    assert chosen.entities[0].found_by == "model"
-    assert set(willing.offered) == {"E065", "E134"}
-    assert Resolver(catalogue, chooser=inventing).resolve("anything on Jordan?", NOW).entity_ids == ()
-
-
 def test_the_type_of_the_entity_decides_an_ambiguous_word(resolver: Resolver) -> None:
     assert resolver.resolve("上次的厦门攻略", NOW).topic_ids == ("TRAVEL_GUIDE",)
     assert resolver.resolve("上次的原神攻略", NOW).topic_ids == ("GAME_GUIDE",)

@@ -9,6 +9,7 @@ from engram.settings import FIELDS, Settings
 def test_nothing_set_is_one_machine_with_everything_in_a_folder():
     settings = Settings.parse({})
     assert (settings.stack, settings.search, settings.distiller) == ("embedded", "partition", "rules")
+    assert (settings.chooser, settings.chooser_model) == ("none", "")
 
 
 def test_an_empty_variable_counts_as_not_set():
@@ -16,7 +17,13 @@ def test_an_empty_variable_counts_as_not_set():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("ENGRAM_BUFFER_TOKENS", "many"), ("ENGRAM_SEARCH", "bing"), ("ENGRAM_STACK", "gcp")]
+    ("name", "value"),
+    [
+        ("ENGRAM_BUFFER_TOKENS", "many"),
+        ("ENGRAM_SEARCH", "bing"),
+        ("ENGRAM_STACK", "gcp"),
+        ("ENGRAM_CHOOSER", "rules"),
+    ],
 )
 def test_a_value_that_cannot_be_is_refused_by_name_and_not_repeated(name, value):
     with pytest.raises(InvalidInput, match=name) as refused:

@@ -18,6 +18,7 @@ Search = Literal["partition", "opensearch"]
 Cache = Literal["none", "memory", "valkey"]
 EmbedderName = Literal["none", "local", "bedrock", "openai_compatible"]
 DistillerName = Literal["rules", "bedrock", "openai_compatible"]
+ChooserName = Literal["none", "bedrock", "openai_compatible"]
 Language = Literal["en", "zh"]
 
 
@@ -38,9 +39,11 @@ class Settings:
         buffer_tokens, buffer_flush_interval: when a buffer is distilled: tokens, or idle seconds.
         conversation_gap_seconds: silence after which a session's next message begins a new conversation.
         requests_per_minute: quota of one business; 0 for none.
-        model_base_url, model_api_key, model_api_key_secret, distiller_model, embedder_model, embedder_dimension: of
-            the model adapters.
-        deadline_ms: for one leg of a read.
+        chooser: whether a recall asks a model which of its candidates an ambiguous mention means: one call for each
+            such mention, none for any other query.
+        model_base_url, model_api_key, model_api_key_secret, distiller_model, chooser_model, embedder_model,
+            embedder_dimension: of the model adapters.
+        deadline_ms: for one leg of a read, the encoder and the chooser included.
     """
 
     stack: Stack = "embedded"
@@ -64,6 +67,8 @@ class Settings:
     embedder_dimension: int = 1_024
     distiller: DistillerName = "rules"
     distiller_model: str = ""
+    chooser: ChooserName = "none"
+    chooser_model: str = ""
     model_base_url: str = ""
     model_api_key: str = field(default="", repr=False)
     model_api_key_secret: str = ""

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from engram.context.profiles import HotProfiles
     from engram.context.service import ContextService
     from engram.ports import Embedder, ProfileFilter
+    from engram.recall.choosing import Choices
     from engram.recall.deadline import QueryEmbeddings
     from engram.recall.service import RecallService
+    from engram.settings import ChooserName, DistillerName
     from engram.store.businesses import BusinessConfigs
     from engram.store.catalogue import CatalogueRows
     from engram.store.commits import Commits
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from engram.store.operations import Operations
     from engram.store.reader import Reader
     from engram.store.unprojected import UnprojectedProfiles
+
+FILTER_SECONDS = 8.0
+"""What the profile filter's model may take: a caller asked for it and knows its price."""
 
 
 class Reading(Adapters):
@@ -107,29 +112,51 @@ class Reading(Adapters):
 
     @part
     def profile_filter(self) -> ProfileFilter | None:
-        chat = self._chat()
+        """On the distiller's model; None with rules, which choose nothing."""
+        settings = self.settings
+        chat = self._chat(settings.distiller, settings.distiller_model, seconds=FILTER_SECONDS)
         if chat is None:
             return None
         from engram.adapters.chat import ChatProfileFilter
 
         return ChatProfileFilter(chat)
 
-    def _chat(self) -> ChatModel | None:
-        """The distiller's model, for choices; None with rules, which choose nothing."""
+    @part
+    def _choices(self) -> Choices | None:
+        """Who decides what an ambiguous mention of a query means; nobody unless it is set."""
         settings = self.settings
-        if settings.distiller == "bedrock":
+        chat = self._chat(settings.chooser, settings.chooser_model, seconds=settings.deadline_ms / 1000)
+        if chat is None:
+            return None
+        from engram.adapters.chat import ChatChooser
+        from engram.recall.choosing import Choices
+
+        return Choices(chooser=ChatChooser(chat), deadline_ms=float(settings.deadline_ms))
+
+    def _chat(self, adapter: DistillerName | ChooserName, model: str, *, seconds: float) -> ChatModel | None:
+        """A model for a choice that a read waits for: two attempts of `seconds` at most; None where none is set."""
+        if adapter == "bedrock":
+            from engram.adapters.aws import LazyClient
             from engram.adapters.bedrock import BedrockChat
 
-            return BedrockChat(client=self._client("bedrock-runtime"), model=settings.distiller_model)
-        if settings.distiller == "openai_compatible":
+            client = LazyClient(
+                "bedrock-runtime",
+                region=self.settings.region,
+                endpoint_url=self.settings.endpoint_url,
+                connect_timeout=min(1.0, seconds),
+                read_timeout=seconds,
+                attempts=2,
+            )
+            return BedrockChat(client=client, model=model)
+        if adapter == "openai_compatible":
             from engram.adapters.json_http import Limits
             from engram.adapters.openai_compatible import OpenAICompatibleChat
 
             return OpenAICompatibleChat(
-                base_url=settings.model_base_url,
+                base_url=self.settings.model_base_url,
                 api_key=self._model_key,
-                model=settings.distiller_model,
-                limits=Limits(connect=1.0, read=8.0, total=8.0),
+                model=model,
+                limits=Limits(connect=min(1.0, seconds), read=seconds, total=seconds),
             )
         return None
 
@@ -189,6 +216,7 @@ class Reading(Adapters):
             catalogues=self.resolvers,
             clock=self.clock,
             new_id=random_id,
+            choices=self._choices,
             rules=RecallRules(
                 timezone=self.settings.timezone,
                 conversation_gap=timedelta(seconds=self.settings.conversation_gap_seconds),

@@ -26,6 +26,7 @@ from engram.recall.bundle import (
     SupportStatus,
 )
 from engram.recall.carrying import carried_over
+from engram.recall.choosing import CHOOSER, Choices, Settled
 from engram.recall.conditions import conditions_of
 from engram.recall.fusion import Ranked
 from engram.recall.items import Items, cited, gist_keys, items_of, limits_items, memory_ids
@@ -117,9 +118,12 @@ class RecallService:
         clock: Clock,
         new_id: NewId,
         rules: RecallRules | None = None,
+        choices: Choices | None = None,
     ) -> None:
+        """`choices`: a model that is asked about ambiguous mentions, if one is set."""
         self._reads = reads
         self._catalogues = catalogues
+        self._choices = choices
         self._answering = Answering(searcher=searcher, nearness=nearness)
         self._items = Items(searcher=searcher, reads=reads)
         self._clock = clock
@@ -148,7 +152,7 @@ class RecallService:
         """How `request` is understood, without an answer. One batch get."""
         key = self._catalogues.head_key(scope.business_id)
         resolver = self._resolver(scope.business_id, self._reads.rows([key]))
-        return self._resolution(request, resolver, self._clock())
+        return self._resolution(request, resolver, self._clock()).resolution
 
     # Understanding ------------------------------------------------------------------------------------
 
@@ -169,7 +173,10 @@ class RecallService:
         catalogue = resolver.catalogue
         context = self._context(request, now)
         current = current_conversation(opening.conversations, opening.current_id, now=now, gap=gap)
-        resolution = self._resolution(request, resolver, as_of)
+        settled = self._resolution(request, resolver, as_of)
+        resolution = settled.resolution
+        if settled.missing:
+            trace.lacks(CHOOSER)
         return Question(
             scope=scope,
             resolution=resolution,
@@ -192,11 +199,14 @@ class RecallService:
         found = self._reads.just_indexed(scope, as_of, self._rules.index_lag)
         return tuple(one for one in found if one.ref not in pending)
 
-    def _resolution(self, request: RecallRequest, resolver: QueryResolver, as_of: datetime) -> Resolution:
+    def _resolution(self, request: RecallRequest, resolver: QueryResolver, as_of: datetime) -> Settled:
         context = self._context(request, request.now or as_of)
         said = [one.content for one in request.recent_messages if one.role == "user"]
         resolution = resolver.resolve(request.query, context)
-        return carried_over(resolution, said, lambda text: resolver.resolve(text, replace(context, recent=())))
+        resolution = carried_over(resolution, said, lambda text: resolver.resolve(text, replace(context, recent=())))
+        if self._choices is None:
+            return Settled(resolution)
+        return self._choices.settled(resolution, context.recent, resolver.catalogue)
 
     def _context(self, request: RecallRequest, now: datetime) -> ResolveContext:
         recent = tuple(one.content for one in request.recent_messages)

@@ -1,18 +1,16 @@
 """Text → entities, topics, temporal intent, and the words left to search for.
 
-The same resolver reads a query and, at write time, whole conversations. It does no I/O: the encoder and the choosing
-model are ports, both optional, asked only when names and rules did not decide.
+The same resolver reads a query and, at write time, whole conversations. It does no I/O: the encoder is an optional
+port, asked only when names and rules did not decide. What stays ambiguous keeps its candidates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
-from engram.domain.errors import EngramError
 from engram.domain.models import MentionStatus, Message
-from engram.ports import CandidateChooser, Embedder
+from engram.ports import Embedder
 from engram.resolve.aliases import squeeze
 from engram.resolve.catalogue import Catalogue
 from engram.resolve.entities import (
@@ -26,7 +24,7 @@ from engram.resolve.entities import (
 )
 from engram.resolve.expressions import CueText, cue_text
 from engram.resolve.filler import phrase_left, search_text, source_type
-from engram.resolve.models import Candidate, Mention, Resolution, ResolveContext, Subjects
+from engram.resolve.models import Mention, Resolution, ResolveContext, Subjects
 from engram.resolve.names import unknown_names
 from engram.resolve.sense import Spelling, Surroundings, needs_evidence
 from engram.resolve.similarity import LOCAL_CALIBRATION, Calibration, TopicSimilarity
@@ -61,15 +59,12 @@ class Resolver:
         catalogue: Catalogue,
         embedder: Embedder | None = None,
         *,
-        chooser: CandidateChooser | None = None,
         calibration: Calibration = LOCAL_CALIBRATION,
     ) -> None:
         """Args:
         embedder: for topics near in meaning; without it that step passes.
-        chooser: asked last, about mentions that are still ambiguous.
         """
         self.catalogue = catalogue
-        self._chooser = chooser
         self._similar: Similar | None = (
             TopicSimilarity(catalogue, embedder, calibration=calibration) if embedder is not None else None
         )
@@ -85,7 +80,7 @@ class Resolver:
     def resolve(self, query: str, context: ResolveContext) -> Resolution:
         """What a query refers to. Total: any text is accepted, and none makes it raise."""
         read = self._read(query[:MAX_QUERY], context, similar=self._similar)
-        entities, topics, trace = self._chosen(read)
+        entities, topics = read.entities, read.topics
         folded = read.normalised
         cues = [folded.folded_span(*span) for span in read.temporal.spans]
         named = [folded.folded_span(mention.start, mention.end) for mention in entities]
@@ -99,7 +94,7 @@ class Resolver:
             temporal=read.temporal,
             source_type=source_type(folded),
             search_text=search_text(folded, cues, kept) + _beyond(query),
-            trace=trace,
+            trace=read.trace,
         )
 
     def _read(self, text: str, context: ResolveContext, *, similar: Similar | None) -> Read:
@@ -157,36 +152,6 @@ class Resolver:
             named_ids=_unambiguous(claims),
             named_types=frozenset(self.catalogue.entities[name].type for name in _unambiguous(claims)),
         )
-
-    def _chosen(self, read: Read) -> tuple[tuple[Mention, ...], tuple[Mention, ...], tuple[str, ...]]:
-        """Mentions after the optional model has been asked about those still ambiguous."""
-        if self._chooser is None:
-            return read.entities, read.topics, read.trace
-        entities = tuple(self._choose(read.normalised.original, mention) for mention in read.entities)
-        topics = tuple(self._choose(read.normalised.original, mention) for mention in read.topics)
-        asked = sum(mention.status is MentionStatus.AMBIGUOUS for mention in (*read.entities, *read.topics))
-        return entities, topics, (*read.trace, f"model: asked about {asked} ambiguous mentions")
-
-    def _choose(self, text: str, mention: Mention) -> Mention:
-        if self._chooser is None or mention.status is not MentionStatus.AMBIGUOUS:
-            return mention
-        described = {candidate.id: self._described(candidate) for candidate in mention.candidates}
-        try:
-            chosen = self._chooser.choose(text, mention.text, described)
-        except EngramError:
-            return mention
-        best = next((candidate for candidate in mention.candidates if candidate.id == chosen), None)
-        if best is None:
-            return mention
-        return replace(
-            mention, status=MentionStatus.LINKED, id=best.id, name=best.name, type=best.type, found_by="model"
-        )
-
-    def _described(self, candidate: Candidate) -> str:
-        topic = self.catalogue.topics.get(candidate.id)
-        if topic is None:
-            return f"{candidate.name} ({candidate.type})"
-        return ": ".join((candidate.name, *topic.descriptions.values()))
 
     def subjects(self, messages: Sequence[Message], context: ResolveContext) -> Subjects:
         """What a run of messages is about, for storing with their conversation. No encoder, no model.
