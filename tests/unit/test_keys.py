@@ -49,6 +49,8 @@ def test_the_sparse_index_tells_whose_row_it_lists(business, user, operation):
         keys.operation_listing(scope, OperationStatus.ACCEPTED, "2026-07-01T00:00:00.000000Z", operation),
     ):
         assert keys.scope_of_listing(listing.sk) == scope
+    body = keys.import_body_due(business, "2026-07-01T00:00:00.000000Z", operation)
+    assert keys.scope_of_listing(body.sk) == Scope.of_business(business)
 
 
 def test_messages_sort_by_their_place_in_the_conversation():

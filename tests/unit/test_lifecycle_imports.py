@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from engram.domain.errors import Unavailable
 from engram.domain.models import OperationStatus
 from engram.lifecycle.targets import TargetKind
+from engram.store import keys
 from tests.embedded import Embedded
 
 EXPORT = "GET /v1/users/<user_id>/export"
@@ -289,6 +291,90 @@ class TestRebuild:
         stack.services.__dict__["embedder"] = Tiny()
         self.rebuilt(stack, user_id="u1")
         assert {document.encoder for document, _ in self.documents(stack).values()} == {"tiny@2"}
+
+
+class TestTheEndOfABody:
+    """An import that cannot succeed keeps its lines while it may be redriven, and no longer."""
+
+    DAY = 86_400
+
+    def left(self, stack, business="acme"):
+        return stack.services.blobs.names(stack.scope().of_business(business))
+
+    def failed(self, stack, *lines):
+        """An import whose every delivery fails, up to the last."""
+        begun = load(stack, lines or [line(1)], drain=False)
+        worker = stack.services.extractor
+        parse, stack.services.imports._parse = stack.services.imports._parse, self.down
+        scope = stack.scope().of_business("acme")
+        with pytest.raises(Unavailable):
+            worker.work(scope, begun["operation_id"], last_attempt=True)
+        stack.services.imports._parse = parse
+        assert stack.services.operations.find("acme", begun["operation_id"]).status is OperationStatus.FAILED
+        return begun["operation_id"]
+
+    def down(self, business_id, text):
+        raise Unavailable("for good")
+
+    def sweep(self, stack, *, days):
+        stack.clock.go_on(days * self.DAY)
+        return stack.services.sweep.run()
+
+    def rows(self, stack):
+        """Notes of bodies that are kept."""
+        return list(stack.services.table.query_index(keys.IMPORT_BODIES).items)
+
+    def test_that_failed_comes_when_it_can_no_longer_be_redriven(self, stack):
+        self.failed(stack)
+        self.sweep(stack, days=14)
+        assert len(self.left(stack)) == 1
+        self.sweep(stack, days=2)
+        assert (self.left(stack), self.rows(stack)) == ([], [])
+
+    def test_that_failed_late_is_counted_from_then(self, stack):
+        begun = load(stack, [line(1)], drain=False)["operation_id"]
+        stack.clock.go_on(10 * self.DAY)
+        scope = stack.scope().of_business("acme")
+        stack.services.imports._parse = self.down
+        with pytest.raises(Unavailable):
+            stack.services.extractor.work(scope, begun, last_attempt=True)
+        self.sweep(stack, days=6)
+        assert len(self.left(stack)) == 1
+        self.sweep(stack, days=10)
+        assert self.left(stack) == []
+
+    def test_that_was_redriven_in_time_is_that_of_a_success(self, stack):
+        begun = self.failed(stack)
+        stack.clock.go_on(13 * self.DAY)
+        stack.services.extractor.work(stack.scope().of_business("acme"), begun, last_attempt=False)
+        stack.drain()
+        assert stack.services.operations.find("acme", begun).status is OperationStatus.SUCCEEDED
+        assert (self.left(stack), self.rows(stack)) == ([], [])
+
+    def test_that_goes_on_is_not_yet(self, stack):
+        begun = load(stack, [line(1)], drain=False)["operation_id"]
+        self.sweep(stack, days=40)
+        assert len(self.left(stack)) == 1
+        stack.drain()
+        assert stack.services.operations.find("acme", begun).status is OperationStatus.SUCCEEDED
+        assert self.left(stack) == []
+
+    def test_that_was_kept_and_never_begun_comes_too(self, stack, monkeypatch):
+        def gone(*_arguments):
+            raise Unavailable("between the two")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(stack.services.operations, "create", gone)
+            assert stack.call("ingestion", "POST /v1/memory/imports", body=json.dumps(line(1))).status == 503
+        assert len(self.left(stack)) == 1
+        self.sweep(stack, days=16)
+        assert (self.left(stack), self.rows(stack)) == ([], [])
+
+    def test_takes_nothing_of_another_business(self, stack):
+        self.failed(stack)
+        load(stack, [line(2)], business="beta", drain=False)
+        self.sweep(stack, days=16)
+        assert (self.left(stack), len(self.left(stack, "beta"))) == ([], 1)
 
 
 def test_an_operation_that_failed_can_be_told_from_one_that_runs(stack):

@@ -96,7 +96,7 @@ def imports_of(services: Writing) -> ImportService:
         clock=services.clock,
     )
     return ImportService(
-        blobs=services.blobs,
+        bodies=services.import_bodies,
         reader=services.reader,
         operations=services.operations,
         children=Children(services.table),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engram.lifecycle.deletion import DeletionService
     from engram.lifecycle.everybody import Everybody
     from engram.lifecycle.exports import ExportService
+    from engram.lifecycle.import_bodies import ImportBodies
     from engram.lifecycle.imports import ImportService
     from engram.lifecycle.memories import MemoryService
     from engram.lifecycle.purge import Purge
@@ -179,6 +180,19 @@ class Writing(Reading):
         return imports_of(self)
 
     @part
+    def import_bodies(self) -> ImportBodies:
+        from engram.lifecycle.import_bodies import ImportBodies
+        from engram.store.children import Children
+
+        return ImportBodies(
+            table=self.table,
+            blobs=self.blobs,
+            operations=self.operations,
+            children=Children(self.table),
+            clock=self.clock,
+        )
+
+    @part
     def rebuild(self) -> Rebuild:
         from engram.bootstrap.lifecycle import rebuild_of
 
@@ -214,7 +228,7 @@ class Writing(Reading):
             reader=self.reader,
             operations=self.operations,
             ingestion=self.ingestion,
-            repair=lambda: self.hot_profiles.repair() + self.rebuild.repair(),
+            repair=lambda: self.hot_profiles.repair() + self.rebuild.repair() + self.import_bodies.repair(),
             clock=self.clock,
             stale_after=timedelta(seconds=self.settings.sweep_after_seconds),
             idle=timedelta(seconds=self.settings.buffer_flush_interval),

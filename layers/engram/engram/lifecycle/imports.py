@@ -1,8 +1,8 @@
 """Imports: many lines, one operation with progress. A bad line is reported by its number and sinks no other.
 
-The body is kept until the operation has ended; every line can be taken twice, since its request id or its row says
-what it is. Work of one delivery is bounded: the operation is sent again until all lines are taken, and ends when the
-operations that they began have ended.
+The body is kept while it may be asked for (`import_bodies`); every line can be taken twice, since its request id or its
+row says what it is. Work of one delivery is bounded: the operation is sent again until all lines are taken, and ends
+when the operations that they began have ended.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from engram.domain.ids import derived_id
 from engram.domain.models import Operation, OperationKind, OperationStatus
 from engram.domain.scope import Scope
 from engram.ingestion.service import IngestionService
+from engram.lifecycle.import_bodies import ImportBodies
 from engram.lifecycle.portable import MessagesLine, NextLine, ParseLine, RowLine, UserLine
 from engram.lifecycle.restoring import Restoring
-from engram.ports import BlobStore
 from engram.store.children import PER_ROW, Children
 from engram.store.operations import Operations
 from engram.store.reader import Reader
@@ -66,7 +66,7 @@ class ImportService:
     def __init__(
         self,
         *,
-        blobs: BlobStore,
+        bodies: ImportBodies,
         reader: Reader,
         operations: Operations,
         children: Children,
@@ -76,7 +76,7 @@ class ImportService:
         clock: Clock,
         delivery_ms: float = DELIVERY_MS,
     ) -> None:
-        self._blobs = blobs
+        self._bodies = bodies
         self._reader = reader
         self._operations = operations
         self._children = children
@@ -99,7 +99,7 @@ class ImportService:
         operation = self._ingestion.new_operation(scope, OperationKind.IMPORT, request_id)
         operation = replace(operation, result={"lines": lines, "done": 0, "failed": 0, "failures": []})
         if self._operations.get(scope, operation.operation_id) is None:
-            self._blobs.put(scope, _blob(operation.operation_id), data)
+            self._bodies.keep(business_id, operation.operation_id, data)
         present = self._operations.create(scope, operation)
         if not present.status.final:
             self._ingestion.send(scope, present.operation_id)
@@ -119,7 +119,7 @@ class ImportService:
         return self._await_parts(scope, operation, progress)
 
     def _lines(self, scope: Scope, operation: Operation, done: int) -> Iterator[list[tuple[int, bytes]]]:
-        data = self._blobs.get(scope, _blob(operation.operation_id))
+        data = self._bodies.get(scope.business_id, operation.operation_id)
         if data is None:
             raise Conflict("the lines of this import are no longer kept", code="IMPORT_LOST")
         return _chunks(data, done)
@@ -220,13 +220,8 @@ class ImportService:
                 error_detail="",
             ),
         )
-        self._blobs.delete(scope, [_blob(operation.operation_id)])
-        self._children.forget(scope.business_id, operation.operation_id)
+        self._bodies.drop(scope.business_id, operation.operation_id)
         return ended
-
-
-def _blob(operation_id: str) -> str:
-    return f"import/{operation_id}"
 
 
 def _chunks(data: bytes, done: int) -> Iterator[list[tuple[int, bytes]]]:

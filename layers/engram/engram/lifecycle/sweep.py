@@ -42,7 +42,8 @@ class Sweep:
     """Finds work that nobody is doing.
 
     Args:
-        repair: brings projections up to date that did not take what was written; answers how many users.
+        repair: brings projections up to date that did not take what was written, and ends what nobody asks for any
+            more; answers how many of either.
     """
 
     def __init__(

@@ -172,6 +172,11 @@ def children(business_id: str, operation_id: str, number: int) -> Key:
     return Key(operation(business_id, operation_id).pk, f"{CHILDREN}{number:08d}")
 
 
+def import_body(business_id: str, operation_id: str) -> Key:
+    """That the lines of an import are kept."""
+    return Key(operation(business_id, operation_id).pk, "IMPORT")
+
+
 REQUESTS = "REQ#"
 
 
@@ -321,6 +326,15 @@ def buffer_due(scope: Scope, due: str, operation_id: str) -> IndexKey:
     return IndexKey(BUFFERS_DUE, due + SEPARATOR + join(scope.business_id, scope.user_id, operation_id))
 
 
+IMPORT_BODIES = "IMPORTS"
+"""Index partition of imports whose lines are kept, by when to see whether they are still wanted."""
+
+
+def import_body_due(business_id: str, due: str, operation_id: str) -> IndexKey:
+    scope = Scope.of_business(business_id)
+    return IndexKey(IMPORT_BODIES, due + SEPARATOR + join(scope.business_id, scope.user_id, operation_id))
+
+
 def operations_in(status: OperationStatus) -> str:
     """Index partition of operations in one status that is not final, by last change."""
     return join("OPS", status.value)
@@ -332,7 +346,7 @@ def operation_listing(scope: Scope, status: OperationStatus, updated_at: str, op
 
 
 def scope_of_listing(sort_key: str) -> Scope:
-    """The scope named by an index sort key of `buffer_due` or `operation_listing`."""
+    """The scope named by an index sort key of `buffer_due`, `operation_listing` or `import_body_due`."""
     parts = sort_key.split(SEPARATOR)
     return Scope(unescape(parts[1]), unescape(parts[2]))
 
