@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from engram.resolve.lexicon import DATA
 from engram.resolve.models import TemporalIntent
+from engram.resolve.temporal.counting import nth_of
 from engram.text.language import has_han
 from engram.text.segment import on_borders
 
@@ -70,15 +71,4 @@ def cues_in(text: str) -> Iterator[Cue]:
             first, last = match.span(name)
             if name == "sure" or on_borders(text, first, last, name_score=CUE_SCORE):
                 again = intent is TemporalIntent.CURRENT_SESSION and bool(_AGAIN.search(match[name]))
-                yield Cue(intent, first, last, _nth(match[name]), again)
-
-
-def _nth(words: str) -> int:
-    """Which one back: 上上次 and `the time before last` are the second."""
-    if words.startswith("上") and words.rstrip("一次回") == "上" * len(words.rstrip("一次回")):
-        return max(len(words.rstrip("一次回")), 1)
-    if words in ("上两次", "前两次", "倒数第二次") or "before last" in words or "before that" in words:
-        return 2
-    if words == "倒数第三次":
-        return 3
-    return 2 if words.startswith(("the second", "second")) or "last but one" in words else 1
+                yield Cue(intent, first, last, nth_of(match[name]), again)

@@ -30,6 +30,12 @@ _FIXED: dict[str, tuple[int, int, int]] = {
     "new_years_eve": (12, 31, 1),
     "shopping_618": (6, 18, 1),
     "st_patrick": (3, 17, 1),
+    "juneteenth": (6, 19, 1),
+    "veterans": (11, 11, 1),
+    "cinco_de_mayo": (5, 5, 1),
+    "arbor_cn": (3, 12, 1),
+    "party_cn": (7, 1, 1),
+    "army_cn": (8, 1, 1),
 }
 """Name → month, day, number of days."""
 _LUNAR_DAYS = {"spring": 8}
@@ -41,6 +47,8 @@ _BY_WEEKDAY: dict[str, tuple[int, int, int]] = {
     "labor_us": (9, calendar.MONDAY, 1),
     "memorial": (5, calendar.MONDAY, -1),
     "mlk": (1, calendar.MONDAY, 3),
+    "presidents": (2, calendar.MONDAY, 3),
+    "columbus": (10, calendar.MONDAY, 2),
 }
 """Name → month, weekday, which one (−1 the last)."""
 
@@ -63,6 +71,10 @@ def holiday(name: str, year: int) -> tuple[date, date] | None:
     if name == "spring_day_one":
         week = holiday("spring", year)
         return _span(week[0] + timedelta(days=1), 1) if week else None
+    if name == "little_year":
+        # The 23rd of the twelfth lunar month, 15 days after its 8th.
+        eighth = _lunar().get(str(year - 1), {}).get("laba")
+        return _span(date.fromisoformat(_padded(eighth)) + timedelta(days=15), 1) if eighth else None
     found = _lunar().get(str(year), {}).get("eve" if name == "spring" else name)
     return _span(date.fromisoformat(_padded(found)), _LUNAR_DAYS.get(name, 1)) if found else None
 
@@ -107,7 +119,13 @@ def _black_friday(year: int) -> date:
     return _weekday_of_month(year, 11, calendar.THURSDAY, 4) + timedelta(days=1)
 
 
-_COMPUTED: dict[str, Callable[[int], date]] = {"easter": easter, "black_friday": _black_friday}
+_COMPUTED: dict[str, Callable[[int], date]] = {
+    "easter": easter,
+    "good_friday": lambda year: easter(year) - timedelta(days=2),
+    "easter_monday": lambda year: easter(year) + timedelta(days=1),
+    "black_friday": _black_friday,
+    "cyber_monday": lambda year: _black_friday(year) + timedelta(days=3),
+}
 
 CHINESE_NAMES: dict[str, str] = {
     "元旦": "new_year",
@@ -117,6 +135,8 @@ CHINESE_NAMES: dict[str, str] = {
     "大年初一": "spring_day_one",
     "除夕": "eve",
     "年三十": "eve",
+    "大年三十": "eve",
+    "大年夜": "eve",
     "元宵节": "lantern",
     "元宵": "lantern",
     "清明节": "qingming",
@@ -154,10 +174,17 @@ CHINESE_NAMES: dict[str, str] = {
     "跨年": "new_years_eve",
     "愚人节": "april_fools",
     "618": "shopping_618",
+    "小年": "little_year",
+    "中元节": "ghost",
+    "中元": "ghost",
     "腊八": "laba",
     "腊八节": "laba",
     "冬至": "winter_solstice",
     "复活节": "easter",
+    "植树节": "arbor_cn",
+    "建党节": "party_cn",
+    "建军节": "army_cn",
+    "光棍节": "singles",
     "黑色星期五": "black_friday",
 }
 
@@ -171,7 +198,24 @@ ENGLISH_NAMES: dict[str, str] = {
     "valentine's day": "valentine",
     "valentines day": "valentine",
     "valentine's": "valentine",
+    "good friday": "good_friday",
+    "easter monday": "easter_monday",
     "easter sunday": "easter",
+    "presidents' day": "presidents",
+    "presidents day": "presidents",
+    "columbus day": "columbus",
+    "veterans day": "veterans",
+    "juneteenth": "juneteenth",
+    "cinco de mayo": "cinco_de_mayo",
+    "women's day": "women",
+    "international women's day": "women",
+    "cyber monday": "cyber_monday",
+    "qingming festival": "qingming",
+    "qingming": "qingming",
+    "tomb sweeping day": "qingming",
+    "double ninth festival": "double_ninth",
+    "qixi festival": "qixi",
+    "winter solstice": "winter_solstice",
     "easter": "easter",
     "april fools' day": "april_fools",
     "april fools": "april_fools",

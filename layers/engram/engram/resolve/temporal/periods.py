@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import calendar
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -25,8 +25,9 @@ class Period:
         first, last: of the words, half-open, in the folded text.
         start, end: half-open, in the user's zone; None is open.
         unit: day, part (of a day), clock, weekend, week, month, quarter, season, year, holiday, rolling, span.
-        first_date: the local date it begins on, when it is made of whole days.
         ago: said as a distance from now (三天前, two weeks ago).
+        cycle: week, month or year, in which the words come round when they do not say which one (3月, on Friday).
+        again: what such words mean when they are read from another day.
     """
 
     first: int
@@ -35,6 +36,8 @@ class Period:
     end: datetime | None
     unit: str
     ago: bool = False
+    cycle: str = ""
+    again: Callable[[LocalCalendar], tuple[Range, str] | None] | None = field(default=None, compare=False, repr=False)
 
 
 def zone_of(name: str) -> ZoneInfo:
@@ -63,8 +66,16 @@ class LocalCalendar:
         self.today = self.now.date()
 
     def at(self, day: date, hour: int = 0, minute: int = 0) -> datetime:
-        """A wall-clock time of a day; hour 24 and above is on the following day."""
-        return datetime.combine(day + timedelta(days=hour // 24), time(hour % 24, minute), self.zone)
+        """A wall-clock time of a day; hour 24 and above is on the following day.
+
+        A time that clocks skip (midnight, where they go forward then) is the moment they go on to.
+        """
+        moment = datetime.combine(day + timedelta(days=hour // 24), time(hour % 24, minute), self.zone)
+        return moment.astimezone(UTC).astimezone(self.zone)
+
+    def as_of(self, day: date) -> LocalCalendar:
+        """The same zone, seen from another day."""
+        return LocalCalendar(self.at(day, 12), self.zone.key)
 
     def days(self, first: date, last: date) -> Range:
         """From the start of `first` to the start of `last`."""

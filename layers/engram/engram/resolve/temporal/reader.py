@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from engram.resolve.models import ResolveContext, Temporal, TemporalIntent
 from engram.resolve.temporal.chinese_periods import chinese_periods
+from engram.resolve.temporal.connectors import connected, nested
 from engram.resolve.temporal.cues import Cue, cues_in
 from engram.resolve.temporal.english_periods import english_periods
 from engram.resolve.temporal.periods import LocalCalendar, Period
@@ -30,20 +30,6 @@ _ORDER = (
     TemporalIntent.PREVIOUS_RELATED,
     TemporalIntent.RECENT,
 )
-
-_SINCE = re.compile(r"(?:\bsince |\bever since |\bstarting (?:from |in |on )?|自从?|从)(?:the |early |last )?$")
-_SINCE_AFTER = re.compile(
-    r"^(?:(?:聊|说|谈|提|讨论|见面|开会)(?:过|完|了)?(?:之后|以后|后)|以来|之后|以后|后|起|开始|至今|"
-    r"到现在|到今天|onwards?\b| onwards?\b| until now| to now| till now)"
-)
-_FROM_NOW = re.compile(r"^(?: (?:until|till|to|through) (?:now|today)| onwards?| on\b(?! (?:the|a)))")
-_AFTER = re.compile(r"\bafter (?:the )?$")
-_BEFORE = re.compile(r"\b(?:before|prior to|until|up to|till) (?:the )?$")
-_BY = re.compile(r"\bby (?:the )?$")
-_BEFORE_AFTER = re.compile(r"^(?:之前|以前|前)(?![天台后面一年晚])")
-_JOIN = re.compile(r"^\s*(?:到|至|~|-|–|to|until|till|through|thru|and|和|跟|与)\s*(?:the )?$")
-_FROM = re.compile(r"(?:\bbetween |\bfrom |从|自)(?:the )?$")
-
 
 _PAST = re.compile(
     r"[上前]|以前|之前|先前|原先|曾|记得|回|last|previous|prior|before|earlier|remember|remind|recall|once|back"
@@ -101,75 +87,10 @@ def read_periods(folded: str, calendar: LocalCalendar) -> list[Period]:
         free = not any(period.first < other.last and other.first < period.last for other in chosen)
         if free:
             chosen.append(period)
-    # What is no time at all (Black Friday deals, 五月天) still covers the shorter expressions inside it.
-    chosen = [period for period in chosen if is_time(folded, period)]
     chosen.sort(key=lambda item: item.first)
-    return _opened(folded, _joined(folded, chosen))
-
-
-def _joined(folded: str, periods: Sequence[Period]) -> list[Period]:
-    """Two ranges with a connector between them become one: 3月到5月, between March and May."""
-    result: list[Period] = []
-    for period in periods:
-        if result:
-            previous = result[-1]
-            between = folded[previous.last : period.first]
-            opened = _FROM.search(folded[: previous.first])
-            if _JOIN.match(between) and (opened or between.strip() not in ("and", "和", "跟", "与", "")):
-                result[-1] = _span_of(folded, previous, period)
-                continue
-        result.append(period)
-    return result
-
-
-_BARE_DAY = re.compile(r"\d{1,2}[日号]的?")
-
-
-def _span_of(folded: str, left: Period, right: Period) -> Period:
-    start, end = left.start, right.end
-    if start is not None and right.start is not None and _BARE_DAY.fullmatch(folded[right.first : right.last]):
-        # 8月1日到15日: the second day is of the first one's month.
-        month, day = (start.year, start.month), right.start.day
-        shifted = right.start.replace(year=start.year, month=start.month) if day <= 28 else right.start
-        end = shifted + timedelta(days=1) if day <= 28 or (right.start.year, right.start.month) == month else end
-    if start is not None and end is not None and start >= end:
-        start = _year_earlier(start)
-    return Period(left.first, right.last, start, end, "span")
-
-
-def _year_earlier(moment: datetime) -> datetime:
-    try:
-        return moment.replace(year=moment.year - 1)
-    except ValueError:
-        return moment.replace(year=moment.year - 1, day=28)
-
-
-def _opened(folded: str, periods: Sequence[Period]) -> list[Period]:
-    """Ranges opened on one side by since, after, before and their Chinese kin."""
-    result: list[Period] = []
-    for period in periods:
-        before, after = folded[: period.first], folded[period.last :]
-        starts_here = _SINCE.search(before)
-        if _SINCE_AFTER.match(after) and not after.startswith("后天"):
-            match = _SINCE_AFTER.match(after)
-            exclusive = bool(match and match.group().endswith(("之后", "以后", "后")))
-            start = period.end if exclusive else period.start
-            result.append(replace(period, start=start, end=None, last=period.last + (match.end() if match else 0)))
-        elif (starts_here and (before.endswith(("since ", "自", "自从")) or "since" in starts_here.group())) or (
-            starts_here and "starting" in starts_here.group()
-        ):
-            result.append(replace(period, first=starts_here.start(), end=None))
-        elif _FROM.search(before) and _FROM_NOW.match(after):
-            result.append(replace(period, end=None))
-        elif _AFTER.search(before):
-            result.append(replace(period, start=period.end, end=None))
-        elif _BY.search(before):
-            result.append(replace(period, start=None))
-        elif _BEFORE.search(before) or _BEFORE_AFTER.match(after):
-            result.append(replace(period, start=None, end=period.start))
-        else:
-            result.append(period)
-    return result
+    # What is no time at all (Black Friday deals, 五月天) still covers the shorter expressions inside it.
+    chosen = [period for period in nested(folded, chosen, calendar) if is_time(folded, period)]
+    return connected(folded, chosen, calendar)
 
 
 def narrowest(periods: Sequence[Period]) -> Period:

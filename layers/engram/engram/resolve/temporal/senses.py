@@ -23,6 +23,12 @@ _MODAL_AFTER = re.compile(r"^ (?:i|we|you|he|she|it|they|be|have|not|also|as wel
 _TITLES = re.compile(r"《[^》]*》|「[^」]*」|“[^”]*”")
 _WORK = re.compile(r"\b(?:play|song|listen to|movie|film|album|band|book|watch|read|sing)(?: called| named)? $")
 _WORK_AFTER = re.compile(r"^(?: by (?:the )?[a-z]+| once more| (?:once )?again by)")
+_TITLE_WORDS_AFTER = re.compile(
+    r"^(?:'s)?,? (?:by [a-z' ]{2,30} )?(?:lyrics|chords|soundtrack|trailer|sheet music|karaoke|cover version)\b"
+)
+_FILM_AFTER = re.compile(r"^ (?:the )?(?:movies?|films?|franchise|series)\b")
+_FILMS = re.compile(r"(?:the )?day after tomorrow|(?:friday )?the 13th|independence day|(?:new year's|christmas) eve")
+"""Times that are better known as titles when a film is spoken of right after them."""
 _TODAY_OWN = re.compile(
     r"我|咱|聊|说|讨论|谈|提|问|记|发|写|\b(?:i|we|my|our|me|you|us|said|told|discussed|talked|chat|conversation|mentioned)\b"
 )
@@ -65,6 +71,8 @@ _DECIMALS = re.compile(r"^(?:\d{1,2}/\d{1,2})$")
 
 def is_time(folded: str, period: Period) -> bool:
     """Whether the words of a period, where they stand, speak of a time that limits what is recalled."""
+    if period.unit == "season" and period.cycle:
+        return False  # a season of every year, unless a year stands beside it
     words = folded[period.first : period.last]
     before, after = folded[: period.first], folded[period.last :]
     if not on_borders(folded, period.first, period.last, name_score=_SCORE) or _inside_title(folded, period):
@@ -89,7 +97,7 @@ def _chinese(words: str, before: str, after: str, period: Period) -> bool:
         return bool(_TODAY_OWN.search(before + after)) and len(words) >= 2
     if re.fullmatch(r"十一|六一", words):
         return False  # a number, unless a year or a shift says that the day is meant
-    if period.unit == "holiday" and not re.match(r"大前年|前年|去年|今年|明年|上|下|这|本|(?:19|20)\d\d", words):
+    if period.unit == "holiday" and period.cycle:
         return words.endswith(("期间", "当天", "前夕", "前夜")) or bool(_HOLIDAY_TIME.match(after))
     if period.unit == "month" and re.fullmatch(r"[\d一二三四五六七八九十]+月份?", words):
         return not _NAME_AFTER.match(after) and not _IDIOM_AFTER.match(after) and not re.search(r"[第\d.]$", before)
@@ -114,14 +122,19 @@ def _day_number(before: str, after: str) -> bool:
 def _english(words: str, before: str, after: str, period: Period) -> bool:
     if _WORK.search(before) and (_WORK_AFTER.match(after) or before.startswith("play ")):
         return False
+    if _TITLE_WORDS_AFTER.match(after) or (_FILMS.fullmatch(words) and _FILM_AFTER.match(after)):
+        return False
     bare = words.removesuffix("'s")
     if _WEAK_MONTHS.match(bare):
         if _CALENDAR_BEFORE.search(before):
             return True
         return (bool(_PREPOSITION.search(before)) and not _MODAL_AFTER.match(after)) or words.endswith("'s")
+    if re.match(r"may (?:the )?[a-z]", bare) and period.cycle and before and not _PREPOSITION.search(before):
+        return False  # `we may first look`
     if bare == "today":
-        return bool(_TODAY_OWN.search(before + after)) or not (before + after).strip()
-    if period.unit == "holiday" and not re.match(r"(?:last|this|next|previous|past)\b|.*\d{4}$", bare):
+        own = bool(_TODAY_OWN.search(before + after)) or before.endswith("earlier ")
+        return own or not (before + after).strip()
+    if period.unit == "holiday" and period.cycle:
         return bool(_HOLIDAY_PREPOSITION.search(before)) or bool(_HOLIDAY_TIME.match(after))
     if _WEEKDAY_TITLE.match(words + after) or re.search(
         r"\b(?:freaky|ruby|super|cyber|blue|fat|ash|good|friday the) $", before
@@ -133,7 +146,7 @@ def _english(words: str, before: str, after: str, period: Period) -> bool:
         return False
     if _AHEAD.search(before) and (period.unit == "holiday" or _BARE_WEEKDAY.match(words)):
         return False
-    if period.unit == "year" and _YEAR_LIKE.search(before):
+    if (period.unit == "year" or "." in bare) and _YEAR_LIKE.search(before):
         return False
     if _DECIMALS.match(bare):
         return bool(re.search(r"(?:\bon|\bfrom|\bsince|\bof|\bthe|\bfor|^) ?$", before))
