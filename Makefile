@@ -15,7 +15,7 @@ WITH_EMULATOR = $(if $(filter emulated,$(STACK)),$(EMULATOR)/.ready)
 
 .DEFAULT_GOAL := help
 .PHONY: help run serve key reindex reset requirements test test-unit test-contract test-template test-stack test-built lint \
-	types format bench validate build deploy openapi clean opensearch opensearch-stop import-memobase
+	types format faults bench validate build deploy openapi clean opensearch opensearch-stop import-memobase
 
 help:  ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ types: $(VENV)/.dev  ## mypy, strict, on the library
 format: $(VENV)/.dev  ## Format the code
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
+
+faults: $(VENV)/.dev $(EMULATOR)/.ready  ## Break every dependency at every call and print what came of it (ARGS=)
+	@PYTHONPATH=.:$(LIBRARY) $(PYTHON) -m tests.fault_table $(ARGS)
 
 # Measurements (a running service and DATA=../shared/data for some; see bench/) ------------------------
 

@@ -19,8 +19,9 @@ import time
 import urllib.request
 from pathlib import Path
 
-from tests.servers import ROOT, free_port
+from infra.local.child import free_port
 
+ROOT = Path(__file__).resolve().parents[1]
 RUNTIME = "3.13"
 EAGER = """
 import asyncio, boto3, pydantic, numpy, redis, opensearchpy, tiktoken, yaml
@@ -28,7 +29,7 @@ import aws_lambda_powertools.event_handler.openapi.models
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.batch import SqsFifoPartialProcessor
 import engram.adapters.dynamodb, engram.adapters.valkey, engram.adapters.opensearch, engram.adapters.s3
-import engram.adapters.sqs, engram.adapters.local_encoder, engram.memobase.wiring, engram.recall.service
+import engram.adapters.sqs, engram.adapters.local_encoder, engram.memobase.service, engram.recall.service
 import engram.extraction.worker
 boto3.client("dynamodb", region_name="us-east-1")
 tiktoken.get_encoding("o200k_base")

@@ -24,7 +24,7 @@ ASKED_BY = {
     "embedder": ("work", "recall"),
     "model": ("work",),
 }
-"""Which calls a part takes part in. `bench.faults` breaks every part at every call, slow answers included."""
+"""Which calls a part takes part in. `make faults` breaks every part at every call, slow answers included."""
 
 pytestmark = pytest.mark.skipif(
     ministack_binary() is None, reason="moto's queues do not deliver again: install ministack to try faults"

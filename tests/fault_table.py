@@ -1,7 +1,8 @@
 """Each dependency broken in each way at each call: what was answered, how long it took, and what was left after repair.
 
-`python -m bench.faults [--dependency NAME]` prints the table. The servers are real where a package holds them
-(Valkey, an AWS emulator); OpenSearch and the model are stubs behind the real clients.
+`make faults` prints as a table what `tests/stack/test_faults.py` checks, for every dependency at every call. The
+servers are real where a package holds them (Valkey, an AWS emulator); OpenSearch and the model are stubs behind the
+real clients.
 """
 
 from __future__ import annotations
@@ -12,14 +13,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "layers" / "engram"))
+from rich.console import Console
+from rich.table import Table
 
-from rich.console import Console  # noqa: E402 - the library is found by now
-from rich.table import Table  # noqa: E402
-
-from infra.vocabulary import unpack  # noqa: E402
-from tests.fault_bed import CALLS, DEPENDENCIES, FAULTS, fault_bed, story  # noqa: E402
+from infra.vocabulary import unpack
+from tests.fault_bed import CALLS, DEPENDENCIES, FAULTS, fault_bed, story
+from tests.servers import ROOT
 
 
 def main() -> int:
