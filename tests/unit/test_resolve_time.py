@@ -25,6 +25,14 @@ def hours(query: str, now: str, zone: str) -> float:
     return (found.end.timestamp() - found.start.timestamp()) / 3600
 
 
+def dates(query: str) -> tuple[str, str]:
+    """First day of the range and the day after its last, asked on a Wednesday."""
+    found = read_temporal(query, at("2025-09-17T15:30", "Asia/Shanghai"))
+    assert found.start is not None
+    assert found.end is not None
+    return found.start.date().isoformat(), found.end.date().isoformat()
+
+
 @pytest.mark.parametrize(
     ("query", "now", "zone", "length"),
     [
@@ -62,6 +70,136 @@ def test_months_weeks_and_festivals_end_where_calendars_end_them(query: str, now
     assert found.start is not None
     assert found.end is not None
     assert (found.start.date().isoformat(), found.end.date().isoformat()) == (start, end)
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "end"),
+    [
+        ("2023年3月到5月聊的", "2023-03-01", "2023-06-01"),
+        ("from March to May 2023", "2023-03-01", "2023-06-01"),
+        ("11月到2月聊的", "2024-11-01", "2025-03-01"),
+        ("上周一到周三聊的", "2025-09-08", "2025-09-11"),
+        ("8月1日到15日", "2025-08-01", "2025-08-16"),
+        ("June 3-10 trip", "2025-06-03", "2025-06-11"),
+        ("in March of last year", "2024-03-01", "2024-04-01"),
+        ("last year in March", "2024-03-01", "2024-04-01"),
+        ("去年我们夏天去的", "2024-06-01", "2024-09-01"),
+        ("July 4th barbecue last year", "2024-07-04", "2024-07-05"),
+        ("Tuesday last week", "2025-09-09", "2025-09-10"),
+        ("3 weeks ago on Monday", "2025-08-25", "2025-08-26"),
+        ("the fifth of last month", "2025-08-05", "2025-08-06"),
+        ("Good Friday last year", "2024-03-29", "2024-03-30"),
+    ],
+)
+def test_what_a_range_leaves_open_comes_from_the_one_beside_it(query: str, start: str, end: str) -> None:
+    assert dates(query) == (start, end)
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "end"),
+    [
+        ("二〇二三年的总结", "2023-01-01", "2024-01-01"),
+        ("去年 3 月 5 号聊的", "2024-03-05", "2024-03-06"),
+        ("一年半前聊的", "2024-03-01", "2024-04-01"),
+        ("two and a half years ago", "2023-03-01", "2023-04-01"),
+        ("forty-two days ago", "2025-08-06", "2025-08-07"),
+        ("去年的今天聊的", "2024-09-17", "2024-09-18"),
+        ("5月的第二个星期天", "2025-05-11", "2025-05-12"),
+        ("the last Monday of May", "2025-05-26", "2025-05-27"),
+        ("3月第一周聊的", "2025-03-01", "2025-03-08"),
+        ("second half of last year", "2024-07-01", "2025-01-01"),
+        ("the day after Thanksgiving", "2024-11-29", "2024-11-30"),
+        ("the week before Christmas", "2024-12-18", "2024-12-25"),
+        ("国庆前一天聊的", "2024-09-30", "2024-10-01"),
+        ("大年初三聊的", "2025-01-31", "2025-02-01"),
+        ("小年那天聊的", "2025-01-22", "2025-01-23"),
+    ],
+)
+def test_further_forms_name_the_days_they_name(query: str, start: str, end: str) -> None:
+    assert dates(query) == (start, end)
+
+
+def test_a_year_before_which_is_a_year_and_no_distance() -> None:
+    found = read_temporal("2024年以前的计划", at("2025-09-17T15:30", "Asia/Shanghai"))
+    assert found.start is None
+    assert found.end == datetime(2024, 1, 1, tzinfo=ZoneInfo("Asia/Shanghai"))
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "last"),
+    [
+        ("今天下午三点到五点聊的", "15:00", "17:00"),
+        ("between 2pm and 4pm yesterday", "14:00", "16:00"),
+        ("yesterday 11 to 1pm", "11:00", "13:00"),
+        ("yesterday at 15:30", "15:30", "16:30"),
+        ("noon yesterday", "11:00", "14:00"),
+        ("三天前下午聊的", "12:00", "18:00"),
+        ("the morning of June 5", "06:00", "12:00"),
+    ],
+)
+def test_clock_times_narrow_a_day(query: str, first: str, last: str) -> None:
+    found = read_temporal(query, at("2025-09-17T15:30", "Asia/Shanghai"))
+    assert found.start is not None
+    assert found.end is not None
+    assert (f"{found.start:%H:%M}", f"{found.end:%H:%M}") == (first, last)
+
+
+def test_a_day_begins_when_clocks_go_forward_at_its_midnight() -> None:
+    found = read_temporal("yesterday", at("2018-11-05T10:00", "America/Sao_Paulo"))
+    assert found.start is not None
+    assert found.start.isoformat() == "2018-11-04T01:00:00-02:00"
+
+
+@pytest.mark.parametrize(
+    ("query", "nth"),
+    [
+        ("what did we say last time", 1),
+        ("the time before last we talked about Kyoto", 2),
+        ("two conversations ago", 2),
+        ("what did we say three chats back", 3),
+        ("the third last time we spoke", 3),
+        ("the 3rd last conversation", 3),
+        ("fourth-to-last conversation", 4),
+        ("our penultimate conversation", 2),
+        ("what did you recommend the last time but one", 2),
+        ("the session before the previous one", 2),
+        ("上次聊的", 1),
+        ("上上上上次聊的啥", 4),
+        ("大上次你推荐的馆子", 2),
+        ("上次的上次聊了啥", 2),
+        ("再上一次的方案发我", 2),
+        ("倒数第四次聊减脂", 4),
+        ("两次之前的对话", 2),
+        ("上上个对话", 2),
+    ],
+)
+def test_the_nth_previous_conversation_is_counted_in_any_wording(query: str, nth: int) -> None:
+    found = read_temporal(query, at("2025-09-17T08:00", "Asia/Shanghai"))
+    assert (found.intent, found.nth) == (TemporalIntent.PREVIOUS_RELATED, nth)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Last Christmas by Wham lyrics",
+        "the day after tomorrow movie review",
+        "we may first discuss prices",
+        "the second may be better",
+        "version 3.10.2024",
+        "first quarter moon meaning",
+        "summer dress ideas",
+        "先前台登记再上楼",
+        "后天免疫是什么",
+        "三月街在哪",
+        "第三次之前要休息",
+        "两个以前的同事",
+        "上一段感情怎么放下",
+        "最新的欧盟协议",
+        "the oldest version of the bible",
+    ],
+)
+def test_words_that_look_like_a_time_are_none(query: str) -> None:
+    assert read_temporal(query, at("2025-09-17T08:00", "Asia/Shanghai")).intent is TemporalIntent.NONE
 
 
 def test_a_date_that_no_calendar_has_is_no_time() -> None:

@@ -16,6 +16,7 @@ from engram.resolve.temporal.chinese_words import (
     CLOCK,
     DAYS,
     NUMBER,
+    PART,
     SHIFT,
     TAIL,
     WEEKDAYS,
@@ -63,7 +64,7 @@ def _ago(match: Match, calendar: LocalCalendar) -> Found:
     """The calendar unit that holds the moment N units before now."""
     count, unit = match["count"], match["unit"]
     if unit in ("天", "日"):
-        return calendar.day(calendar.today - timedelta(days=number(count))), "day"
+        return within_day(match, calendar, calendar.today - timedelta(days=number(count)))
     if unit in ("周", "星期", "礼拜"):
         return calendar.week(-number(count)), "week"
     if unit == "月":
@@ -118,6 +119,7 @@ _RULES: tuple[Rule, ...] = (
     ),
     Rule(rf"{SHIFT}(?:个)?(?:周|星期|礼拜)(?![一二三四五六日天末刊边围年期])", _week),
     Rule(rf"(?P<count>{NUMBER})(?:(?<=半)|(?!月)){_UNIT}(?:之|以)?前", _ago, ago=True),
+    Rule(rf"(?P<count>{NUMBER})(?P<unit>天)(?:之|以)?前(?:的)?{PART}(?:{CLOCK})?", _ago, ago=True),
     Rule(r"(?P<count>[一两二三四五六七八九]|\d{1,2})(?:(?P<unit>年)半|个半月)(?:之|以)?前", _and_a_half_ago, ago=True),
     Rule(rf"(?:过去|最近|近|这|前)(?:的|这)?(?P<count>{NUMBER}){_UNIT}(?:内|里|来|以来)?", _rolling),
     Rule(r"(?:过去|最近|近)(?:的)?(?P<count>一)?(?:个)?(?P<unit>周|星期|礼拜|月|年)(?:内|里|来|以来)?", _rolling),

@@ -267,6 +267,7 @@ _NO_DAY = (
     r"(?! (?:floor|century|grade|birthday|time|edition|place|anniversary|generation|street|avenue|day|one|amendment|"
     r"hole|chapter|question|item|step|draft|version|(?:to |from )?last\b|most\b|most recent\b))"
 )
+_NO_QUARTER = r"(?! moon\b| back\b| of the (?:game|match|book|century)\b)"
 DATE_RULES: tuple[Rule, ...] = (
     Rule(rf"\b{MONTH} (?:the )?{DAY}(?!:)(?:,? {YEAR})?{TAIL}", _month, "year"),
     Rule(rf"\b(?:the )?{PART} of {MONTH} (?:the )?{DAY}(?!:)(?:,? {YEAR})?", _month, "year"),
@@ -297,7 +298,7 @@ DATE_RULES: tuple[Rule, ...] = (
     Rule(rf"(?<![\d/.-])(?P<m>0?[1-9]|1[0-2])/{YEAR}(?![\d/-])", _iso_month),
     Rule(
         rf"\b(?:{SHIFT} year's )?(?:q(?P<q>[1-4])|(?:the )?(?P<ordinal>first|second|third|fourth|1st|2nd|"
-        rf"3rd|4th) quarter)(?:,? (?:of )?(?:{YEAR}|(?:this|the) year))?\b", _quarter, "year"
+        rf"3rd|4th) quarter{_NO_QUARTER})(?:,? (?:of )?(?:{YEAR}|(?:this|the) year))?\b", _quarter, "year"
     ),
     Rule(
         rf"\b(?:in|from|since|during|of|for|until|before|after|through|throughout|back in|between|and|to|"

@@ -110,7 +110,7 @@ def _ago(match: Match, calendar: LocalCalendar) -> Found:
     """The calendar unit that holds the moment N units before now."""
     count, unit = count_of(match["count"]), match["unit"]
     if unit == "day":
-        return calendar.day(calendar.today - timedelta(days=count)), "day"
+        return within_day(match, calendar, calendar.today - timedelta(days=count))
     if unit == "night":
         return calendar.part(calendar.today - timedelta(days=count), (18, 30)), "part"
     if unit == "fortnight":
@@ -193,6 +193,7 @@ _RULES: tuple[Rule, ...] = (
     Rule(rf"\b(?:the )?{SHIFT} {_WHOLE}\b(?P<before> but one)?", _shifted_unit),
     Rule(r"\bthe (?P<unit>week|weekend|month|quarter|year) before last\b", _before_last),
     Rule(rf"\b{NUMBER} {_UNIT} (?:ago|back|earlier|prior)\b", _ago, ago=True),
+    Rule(rf"\b{NUMBER} (?P<unit>day)s? ago{TAIL}(?!\w)", _ago, ago=True),
     Rule(r"\bhalf an? (?P<unit>year|hour) ago\b", _half_ago, ago=True),
     Rule(rf"\b{NUMBER} and a half (?P<unit>week|month|year)s? (?:ago|back|earlier)\b", _and_a_half_ago, ago=True),
     Rule(r"\b(?P<count>one|a) (?P<unit>week|month|year) and a half (?:ago|back|earlier)\b", _and_a_half_ago, ago=True),

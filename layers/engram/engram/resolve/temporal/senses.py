@@ -56,7 +56,9 @@ _WEEKDAY_TITLE = re.compile(
 _TITLE_AFTER = re.compile(r"会更好|之歌|之子|方舟|边缘|重现|头条|资本|传奇|巨星|的太阳|的记忆.{0,3}(?:歌|首)")
 """What makes a day part of the title of a song, a film or a game (明日方舟, 明天会更好)."""
 _BARE_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day(?:'s)?$")
-_NAME_AFTER = re.compile(r"^(?:天(?:的|乐团|演唱|专辑|新)|大战|围城|版|款|型)")
+_INNATE_AFTER = re.compile(r"性|免疫|获得|培养|努力|养成|教育|失明|形成|因素|环境")
+"""后天 as the opposite of inborn."""
+_NAME_AFTER = re.compile(r"^(?:病|街|节(?!目|假)|天(?:的|乐团|演唱|专辑|新)|大战|围城|版|款|型)")
 _FIXED_PHRASES = re.compile(
     r"百年前|万年前|亿年前|千年前|从前|年前(?=买|到货|能|回家|打折)|饭前|产前|婚前|生前|睡前|"
     r"(?:\d+|[一二三四五六七八九十两]+)(?:周|天|个月|年|日|个?小时)(?:报价|游|内|制|计划|速成|无理由|试用|保修|班|期|票|套餐|左右|后|的假|宝宝|大|龄|没)"
@@ -90,6 +92,8 @@ def _inside_title(folded: str, period: Period) -> bool:
 
 def _chinese(words: str, before: str, after: str, period: Period) -> bool:
     if after.startswith("见") or _TITLE_AFTER.match(after) or (words == "明日" and after.startswith("之后")):
+        return False
+    if words == "后天" and _INNATE_AFTER.match(after):
         return False
     if re.match(r"前一[天日晚]", words) and before:
         return False  # the day before something: 体检前一天
