@@ -146,7 +146,7 @@ class RecallBundle:
     """See `DESIGN` §6.
 
     Attributes:
-        missing: the parts that did not answer, if any: `encoder`, `lexical`, `vector`, `index`.
+        missing: the parts that did not answer, if any: `encoder`, `lexical`, `vector`, `index`, `chooser`.
         timings: milliseconds per stage, and `total`.
         explain: with `explain`, the trace of the resolver and what was dropped and why, in counts.
     """
