@@ -213,6 +213,15 @@ class TestConditions:
         assert not decided(found, conditions_of(asked(entities=[HANGZHOU], words="noodle shop"), fold))
         assert not decided(found, conditions_of(asked(entities=[HANGZHOU, unknown("Old Chen")]), fold))
 
+    @pytest.mark.parametrize(
+        ("axis", "spans", "asked_for"),
+        [("message", ((0, 12),), False), ("event", ((0, 12),), True), ("message", ((20, 30),), True)],
+    )
+    def test_a_holiday_that_only_says_when_it_was_said_is_no_subject(self, axis, spans, asked_for):
+        christmas = linked("Christmas", "E160", "holiday")
+        resolution = asked(entities=[christmas], intent=TemporalIntent.TIME_RANGE, axis=axis, spans=spans)
+        assert conditions_of(resolution, fold).any is asked_for
+
     @pytest.mark.parametrize("words", ["what did we settle", "the second point", "结论是什么", "内容"])
     def test_words_about_the_talking_are_no_subject(self, words):
         assert not conditions_of(asked(words=words), fold).any

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from engram.domain.models import Conversation, MentionStatus
-from engram.resolve.models import Mention, Resolution
+from engram.resolve.models import Mention, Resolution, TemporalIntent
 
 Fold = Callable[[str], str]
 """Folds a text for comparison: the resolver's normalisation."""
@@ -91,6 +91,7 @@ class Tier(IntEnum):
 
 def conditions_of(resolution: Resolution, fold: Fold) -> Conditions:
     """The conditions of a resolved query."""
+    resolution = _without_dates(resolution)
     names = tuple(
         folded
         for one in resolution.entities
@@ -158,6 +159,26 @@ def _speaks_against(conversation: Conversation, entities: tuple[Wanted, ...], ty
         return False
     kinds = frozenset().union(*(one.types for one in entities))
     return bool(conversation.unresolved) or any(type_of(one) in kinds for one in conversation.entity_ids)
+
+
+def _without_dates(resolution: Resolution) -> Resolution:
+    """`resolution` without the names that only say when it was said: talk of last Christmas need not name it.
+
+    Where the range is of what happens, not of what was said, the name stays: it is then what the talk is about.
+    """
+    temporal = resolution.temporal
+    if temporal.intent is not TemporalIntent.TIME_RANGE or temporal.axis != "message":
+        return resolution
+    dates = [
+        one
+        for one in resolution.entities
+        if one.type == "holiday" and any(first <= one.start and one.end <= last for first, last in temporal.spans)
+    ]
+    text = resolution.search_text
+    for one in dates:
+        text = text.replace(one.text, " ", 1)
+    kept = tuple(one for one in resolution.entities if one not in dates)
+    return replace(resolution, entities=kept, search_text=" ".join(text.split()) if dates else text)
 
 
 def _without_discourse(text: str) -> str:
