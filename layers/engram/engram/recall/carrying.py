@@ -15,8 +15,8 @@ from engram.resolve.models import Mention, Resolution, Temporal, TemporalIntent
 Understand = Callable[[str], Resolution]
 
 _GOES_ON = re.compile(
-    r"\s*(?:and|or|but|so|then|what about|how about|what of|also)\b|\s*(?:那|再|还有|以及|然后|那么|更早|另外|又)|"
-    r"(?:呢|\bthe (?:time|one) before)\s*[?？]*\s*\Z",
+    r"(?:and|or|but|so|then|what about|how about|what of|also)\b|(?:那|再|还有|以及|然后|那么|更早|另外|又)|"
+    r"(?:呢|\bthe (?:time|one) before)[\s?？]*\Z",
     re.IGNORECASE,
 )
 _ONE_BEFORE = re.compile(

@@ -16,7 +16,7 @@ from engram.text.analysis import terms_of
 _ASKS_FOR_HELP = re.compile(
     r"\bhow (?:do|can|could|should|would|might) (?:i|we)\b|"
     r"(?<!did you )\b(?:tell|give|show|help|teach|write|recommend|find|send|sing|explain to) (?:me|us)\b|"
-    r"(?:[帮幫给給教替为為让讓]|告[诉訴])我(?!.*[了过過])|我想(?:知道|问|問)",
+    r"(?:[帮幫给給教替为為让讓]|告[诉訴])我(?!.{0,200}[了过過])|我想(?:知道|问|問)",
     re.IGNORECASE,
 )
 _SPEAKS_OF_ONESELF = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b|[我咱俺]", re.IGNORECASE)

@@ -37,7 +37,7 @@ _TELLS_WHEN = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|weeks?|weekend|months?|years?|morning|recently|soon"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september"
     r"|october|november|december|\d{4})\b|[今昨明前后後]天|[上下这這本]个?個?(?:周|週|月|星期|礼拜)|周末|週末|[去今明前]年"
-    r"|\d+[月号號日]|刚刚|剛剛|刚才|剛才",
+    r"|(?<!\d)\d+[月号號日]|刚刚|剛剛|刚才|剛才",
     re.IGNORECASE,
 )
 _WHAT_YOU_SAID = re.compile(

@@ -25,7 +25,7 @@ ONE = frozenset({TemporalIntent.PREVIOUS_RELATED, TemporalIntent.LATEST, Tempora
 """Intents that mean one conversation."""
 
 _DEFINITE = re.compile(
-    r"上+[一1]?[次回]|前[一几两]?次|上一?个?(?:对话|会话|聊天)|再上|last (?:time|conversation|chat|session)|"
+    r"(?<!上)上+[一1]?[次回]|前[一几两]?次|上一?个?(?:对话|会话|聊天)|再上|last (?:time|conversation|chat|session)|"
     r"(?:time|one|conversation|chat|session)s? before|previous (?:time|conversation|chat|session|discussion)",
     re.IGNORECASE,
 )
