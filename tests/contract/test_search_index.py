@@ -123,6 +123,15 @@ def test_vector_scores_are_cosines(index: SearchIndex, ann: Scope) -> None:
     assert cosines == pytest.approx({"m:c:0": 1, "m:c:1": math.sqrt(0.5), "m:c:2": 0, "m:c:3": -1}, abs=2e-3)
 
 
+def test_vectors_come_back_as_they_were_stored_and_only_where_they_are_wanted(index: SearchIndex, ann: Scope) -> None:
+    index.upsert(ann, [message(0, "tea", vector=stored(1, 0, 0, 0)), message(1, "rice", vector=stored(0, 1, 0, 1))])
+    query = SearchQuery(vector=asked(1, 0.2, 0, 0), encoder=ENCODER)
+    assert index.search(ann, query).vectors == {}
+    given = index.search(ann, replace(query, vectors=True)).vectors
+    kept = {"m:c:0": stored(1, 0, 0, 0), "m:c:1": stored(0, 1, 0, 1)}
+    assert given == (kept if index.name == "partition" else {})  # OpenSearch keeps them for searching alone
+
+
 def test_vectors_of_another_encoder_are_not_compared_and_this_is_said(index: SearchIndex, ann: Scope) -> None:
     index.upsert(ann, [message(0, "only words", vector=stored(1, 0, 0, 0))])
     result = index.search(ann, SearchQuery(text="words", vector=asked(1, 0, 0, 0), encoder="other@4"))

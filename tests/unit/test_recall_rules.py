@@ -1,5 +1,6 @@
 """Which conversation is meant: the rules of time and conditions, without any store."""
 
+import struct
 from datetime import timedelta
 from decimal import Decimal
 
@@ -13,6 +14,7 @@ from engram.recall.asking import is_message
 from engram.recall.carrying import carried_over
 from engram.recall.conditions import Tier, conditions_of, tier_of
 from engram.recall.leaning import leaning_on_conversations
+from engram.recall.searching import NearTurn
 from engram.recall.selection import by_conditions, by_relevance, choose, decided, means_one
 from engram.recall.timeline import Moment, current_conversation, eligible, recent, with_pending
 from engram.recall.within import coverage, scores_within, units_of
@@ -266,18 +268,21 @@ class TestFollowUps:
 
 
 class TestAWholeMessageGoesOnFromConversations:
-    def order(self, cosines, *conversations, before=None, **asked_for):
-        hits = [verification.Candidate(MessageRef(one.conversation_id, 0), 0.5) for one in conversations]
-        near, recent = (
-            {f"m:{name}:{seq}": value for name, found in one.items() for seq, value in enumerate(found)}
-            for one in (cosines, before or {})
-        )
-        conditions = conditions_of(asked(**asked_for), fold)
-        leaning = leaning_on_conversations(hits, (near, recent), conversations, conditions)
+    a, b, c = (talk(name, f"0{month}-01 10:00") for month, name in enumerate("abc", start=4))
+
+    def order(self, near, *conversations, found=None, **asked_for):
+        """`near`: conversation to the turns near in meaning, each a cosine or a cosine and a vector."""
+        turns = []
+        for name, ones in near.items():
+            for seq, one in enumerate(ones):
+                cosine, vector = one if isinstance(one, tuple) else (one, ())
+                turns.append(NearTurn(MessageRef(name, seq), cosine, struct.pack(f"<{len(vector)}e", *vector)))
+        turns.sort(key=lambda turn: -turn.cosine)
+        names = [one.conversation_id for one in conversations] if found is None else found
+        hits = [verification.Candidate(MessageRef(name, 0), 0.5) for name in names]
+        leaning = leaning_on_conversations(hits, turns, conversations, conditions_of(asked(**asked_for), fold))
         assert all(0 <= one.score <= 1 for one in leaning)
         return [one.ref.conversation_id for one in leaning]
-
-    a, b = talk("a", "01-01 10:00"), talk("b", "06-01 10:00")
 
     def test_in_which_several_turns_are_near(self):
         assert self.order({"a": [0.6, 0.6, 0.6], "b": [0.62, 0.1, 0.1]}, self.a, self.b) == ["a", "b"]
@@ -286,12 +291,37 @@ class TestAWholeMessageGoesOnFromConversations:
         assert self.order({"a": [0.5], "b": [0.5]}, self.a, self.b) == ["b", "a"]
         assert self.order({}, self.a, self.b) == ["b", "a"]
 
-    def test_that_are_near_what_was_said_just_before(self):
-        assert self.order({}, self.a, self.b, before={"a": [0.5, 0.5], "b": [0.2]}) == ["a", "b"]
-
     def test_that_share_what_is_named(self):
         shared = talk("a", "05-31 10:00", entities=["city:1"])
         assert self.order({"a": [0.5], "b": [0.5]}, shared, self.b, entities=[HANGZHOU])[0] == "a"
+
+    def test_of_which_no_word_was_found_but_which_are_near(self):
+        order = self.order({"a": [0.9, 0.9, 0.9], "b": [0.1]}, self.a, self.b, found=["b"])
+        assert order == ["a", "b"]
+
+    def test_that_are_like_the_one_that_is_most_likely_meant(self):
+        near = {"c": [(0.9, (1, 0, 0))], "a": [(0.3, (0.9, 0.1, 0))], "b": [(0.3, (0, 0, 1))]}
+        assert self.order(near, self.a, self.b, self.c, found=["c"]) == ["c", "a", "b"]
+        unlike = {**near, "a": [(0.3, (0, 0, 1))], "b": [(0.3, (0, 0.1, 0.9))]}
+        assert self.order(unlike, self.a, self.b, self.c, found=["c"]) == ["c", "b", "a"]
+
+    def test_where_an_index_gives_no_vectors_or_vectors_of_two_lengths(self):
+        assert self.order({"c": [0.9], "a": [0.2]}, self.a, self.c) == ["c", "a"]
+        assert self.order({"c": [(0.9, (1, 0))], "a": [(0.2, (1, 0, 0))]}, self.a, self.c) == ["c", "a"]
+
+    @settings(deadline=None)
+    @given(
+        st.dictionaries(
+            st.sampled_from("abcd"),
+            st.lists(
+                st.tuples(st.floats(-1, 1), st.lists(st.floats(-1, 1, width=16), min_size=2, max_size=2)), min_size=1
+            ),
+        ),
+        st.lists(st.sampled_from("abcd")),
+    )
+    def test_whatever_is_found_every_score_lies_between_nothing_and_one(self, near, found):
+        order = self.order({name: [(c, tuple(v)) for c, v in ones] for name, ones in near.items()}, self.a, found=found)
+        assert set(order) == set(near) | set(found)
 
 
 class TestAMessageIsNoQuestion:
@@ -306,6 +336,12 @@ class TestAMessageIsNoQuestion:
     def test_when_it_tells_something_first(self, text):
         assert self.is_message(text)
 
+    def test_when_it_only_tells_something_however_short(self):
+        told = "The reception is back again. All right, I am ready for the second lesson."
+        assert self.is_message(told, intent=TemporalIntent.NONE)
+        assert not self.is_message("The reception is back. Which lesson is the second?", intent=TemporalIntent.NONE)
+        assert not self.is_message("给我看看攻略。就是上次聊的那个，我想再看一遍。")
+
     @pytest.mark.parametrize(
         "text",
         [
@@ -319,8 +355,8 @@ class TestAMessageIsNoQuestion:
     def test_but_a_question_stays_one(self, text):
         assert not self.is_message(text)
 
-    def is_message(self, text):
-        resolution = asked(text)
+    def is_message(self, text, **temporal):
+        resolution = asked(text, **temporal)
         return is_message(resolution, conditions_of(resolution, fold))
 
 

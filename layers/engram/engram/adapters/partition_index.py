@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engram.domain.documents import Document, Hit, SearchQuery, SearchResult
@@ -84,18 +84,16 @@ class PartitionIndex:
 
         allowed = partition_scores.matching(compiled, query.where)
         legs: dict[str, tuple[Hit, ...]] = {}
-        missing: tuple[str, ...] = ()
         if query.text:
             counted = partition_scores.population(compiled, query.where.kinds)
             terms = _bounded(list(dict.fromkeys(terms_of(query.text))), compiled)
             legs["lexical"] = ()
             for name, values in partition_scores.lexical_scores(compiled, terms, counted).items():
-                legs[name] = _top(compiled, values, allowed & (values > 0), query.limit)
-        if query.vector:
-            vector_legs, complete = _vector_legs(compiled, query, allowed)
-            missing = () if complete else ("vector",)
-            legs.update(vector_legs)
-        return SearchResult(legs, missing)
+                legs[name] = _hits(compiled, values, _top(values, allowed & (values > 0), query.limit))
+        if not query.vector:
+            return SearchResult(legs)
+        by_meaning = _by_meaning(compiled, query, allowed)
+        return replace(by_meaning, legs={**legs, **by_meaning.legs})
 
     def _current(self, scope: Scope) -> Compiled | None:
         """The user's rows as they are now; None if there are none."""
@@ -144,8 +142,8 @@ def _legs_asked(query: SearchQuery) -> tuple[str, ...]:
     return (("lexical",) if query.text else ()) + (("vector",) if query.vector else ())
 
 
-def _vector_legs(compiled: Compiled, query: SearchQuery, allowed: Array) -> tuple[dict[str, tuple[Hit, ...]], bool]:
-    """Hits by cosine, and whether every vector among the allowed rows is of the query's encoder."""
+def _by_meaning(compiled: Compiled, query: SearchQuery, allowed: Array) -> SearchResult:
+    """Hits by cosine. The leg is missing where a vector among the allowed rows is of another encoder."""
     import numpy as np
 
     from engram.adapters.partition_scores import vector_scores
@@ -153,20 +151,29 @@ def _vector_legs(compiled: Compiled, query: SearchQuery, allowed: Array) -> tupl
     code = compiled.encoder_codes.get(query.encoder)
     vector = np.frombuffer(query.vector, dtype="<f4")
     if code is None or len(vector) > compiled.vectors.shape[1]:
-        return {}, False
+        return SearchResult({}, missing=("vector",))
     same = compiled.encoders == code
     other = ~same & (compiled.encoders != compiled.encoder_codes.get("", -1))
     scores = vector_scores(compiled, vector, same)
     windowed = allowed & (compiled.window_of[:, 0] < len(compiled.members))
-    legs = {
-        "vector": _top(compiled, scores["vector"], allowed & same, query.limit),
-        "vector_window": _top(compiled, scores["vector_window"], windowed & same, query.limit),
-    }
-    return legs, not bool((allowed & other).any())
+    turns = _top(scores["vector"], allowed & same, query.limit)
+    windows = _top(scores["vector_window"], windowed & same, query.limit)
+    vectors: dict[str, bytes] = {}
+    if query.vectors:
+        rows = compiled.vectors[turns, : len(vector)].astype("<f2")
+        vectors = {compiled.documents[turn].doc_id: row.tobytes() for turn, row in zip(turns, rows, strict=True)}
+    return SearchResult(
+        {
+            "vector": _hits(compiled, scores["vector"], turns),
+            "vector_window": _hits(compiled, scores["vector_window"], windows),
+        },
+        missing=("vector",) if bool((allowed & other).any()) else (),
+        vectors=vectors,
+    )
 
 
-def _top(compiled: Compiled, scores: Array, allowed: Array, limit: int) -> tuple[Hit, ...]:
-    """The best `limit` of the allowed rows; ties keep the order of the conversation."""
+def _top(scores: Array, allowed: Array, limit: int) -> list[int]:
+    """Places of the best `limit` allowed rows; ties keep the order of the conversation."""
     import numpy as np
 
     places = np.flatnonzero(allowed)
@@ -174,5 +181,9 @@ def _top(compiled: Compiled, scores: Array, allowed: Array, limit: int) -> tuple
         values = scores[places]
         cut = np.partition(values, len(values) - limit)[len(values) - limit]
         places = places[values >= cut]
-    order = places[np.argsort(-scores[places], kind="stable")][:limit]
-    return tuple(Hit(compiled.documents[place], float(scores[place])) for place in order.tolist())
+    best: list[int] = places[np.argsort(-scores[places], kind="stable")][:limit].tolist()
+    return best
+
+
+def _hits(compiled: Compiled, scores: Array, places: Sequence[int]) -> tuple[Hit, ...]:
+    return tuple(Hit(compiled.documents[place], float(scores[place])) for place in places)

@@ -83,6 +83,7 @@ class SearchQuery:
         encoder: `model@dimension` of `vector`.
         where: conditions on every hit.
         limit: hits per leg.
+        vectors: whether the vectors of the vector leg's hits are wanted too.
         deadline_ms: a leg that has not answered by then is named in `missing`.
     """
 
@@ -91,6 +92,7 @@ class SearchQuery:
     encoder: str = ""
     where: DocumentFilter = field(default_factory=DocumentFilter)
     limit: int = 200
+    vectors: bool = False
     deadline_ms: float = 2_000.0
 
 
@@ -108,7 +110,9 @@ class SearchResult:
 
     Attributes:
         legs: leg name (`lexical`, `vector`, …) to hits. Lexical scores are BM25, vector scores are cosines in -1..1.
+        vectors: by doc_id, as in `Document`, if they were wanted. An index that cannot give vectors back gives none.
     """
 
     legs: Mapping[str, tuple[Hit, ...]]
     missing: tuple[str, ...] = ()
+    vectors: Mapping[str, bytes] = field(default_factory=dict)

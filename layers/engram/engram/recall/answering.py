@@ -5,7 +5,7 @@ Each path ends in candidates in the order of the answer; the table has the last 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -16,9 +16,9 @@ from engram.recall.asking import is_message, rambles, ranks
 from engram.recall.conditions import Conditions, Fold, Tier, TypeOf
 from engram.recall.features import QueryFeatures, features_of
 from engram.recall.fusion import Ranked
-from engram.recall.leaning import leaning_on_conversations
+from engram.recall.leaning import NEAREST, SAID_BEFORE, leaning_on_conversations
 from engram.recall.nearness import SENTENCE, Nearness
-from engram.recall.searching import Found, Searcher, Trace
+from engram.recall.searching import Found, NearTurn, Searcher, Trace
 from engram.recall.selection import (
     ABOUT,
     Meeting,
@@ -78,7 +78,7 @@ class Question:
     Attributes:
         conversations: all of the user's, oldest first by start, pending ones among them.
         pending: messages that the index has not seen.
-        recent: what was said just before, by the caller; "" if it did not tell.
+        recent: what the user has said just before; "" if the caller did not tell.
     """
 
     scope: Scope
@@ -153,7 +153,7 @@ class Answering:
             scores = _scaled(ranked)
             candidates = _merged(ranked if message else _telling(ranked), scores, fresh)
             if message:
-                near = (searched.cosines, self._near_recent(question, where))
+                near = self._going_on(question, features, where)
                 candidates = leaning_on_conversations(candidates, near, _others(question), question.conditions)
             return Answer(candidates, scores={**scores, **fresh}, text=text)
         if found.tier is Tier.FULL:
@@ -218,12 +218,11 @@ class Answering:
         found = self._searcher.ranked(question.scope, features, where, vector=vector, trace=question.trace)
         return replace(found, ranked=found.ranked[:MAX_RANKED])
 
-    def _near_recent(self, question: Question, where: DocumentFilter) -> Mapping[str, float]:
-        """Cosines of messages with what was said just before, where the caller has told it."""
-        if not question.recent:
-            return {}
-        vector = self._searcher.embed(question.recent, question.trace)
-        return self._searcher.nearest(question.scope, where, vector=vector, trace=question.trace)
+    def _going_on(self, question: Question, features: QueryFeatures, where: DocumentFilter) -> tuple[NearTurn, ...]:
+        """Turns near to the message together with what was said just before it."""
+        said = [(features.meaning, 1.0), (question.recent, SAID_BEFORE)]
+        vector = self._searcher.joint(said, question.trace)
+        return self._searcher.nearest(question.scope, where, vector=vector, trace=question.trace, limit=NEAREST)
 
     def _near(self, words: str, searched: Found, strong: frozenset[str]) -> frozenset[str]:
         """Conversations that hold none of the words and are about them all the same."""
@@ -248,9 +247,12 @@ def without_contradiction(
 
 
 def _others(question: Question) -> list[Conversation]:
-    """All conversations but the one in which this is said, oldest first by their end."""
-    others = (one for one in question.conversations if one.conversation_id != question.moment.current_id)
-    return sorted(others, key=lambda one: one.ended_at)
+    """All conversations but the one in which this is said, the farthest from now first. Only a caller who says when
+    now is has any after it, and those are not what it goes on from.
+    """
+    moment = question.moment
+    others = (one for one in question.conversations if one.conversation_id != moment.current_id)
+    return sorted(others, key=lambda one: abs(moment.now - one.ended_at), reverse=True)
 
 
 def _bounded(answer: Answer, temporal: Temporal, moment: Moment) -> Answer:

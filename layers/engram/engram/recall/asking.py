@@ -18,6 +18,9 @@ QUESTION_WORDS = 12
 _MESSAGES = ((3, 15), (2, 24))
 """Sentences and words from which on a text is a message: "Hi. I did that. What is next?"."""
 
+_STATEMENT = (2, 9)
+"""The same where nothing is asked and no time is meant: "I am ready for the next part. Let us start with it."."""
+
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 
 
@@ -57,7 +60,10 @@ def is_message(resolution: Resolution, conditions: Conditions) -> bool:
         return True
     sentences = [one for one in _SENTENCE.split(resolution.query) if one.strip()]
     words = words_in(resolution.query)
-    if not any(len(sentences) >= least and words >= enough for least, enough in _MESSAGES):
+    asks = "?" in resolution.query or "？" in resolution.query
+    states = not asks and resolution.temporal.intent is TemporalIntent.NONE
+    sizes = (*_MESSAGES, _STATEMENT) if states else _MESSAGES
+    if not any(len(sentences) >= least and words >= enough for least, enough in sizes):
         return False
     last = sentences[-1].strip()
     return not (last.endswith(("?", "？")) and is_definite(last))

@@ -6,38 +6,29 @@ Open (one batch get, two queries), understand, find candidates, verify (one batc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from engram.domain.clock import Clock, NewId, Stopwatch
-from engram.domain.documents import DocumentKind
 from engram.domain.ids import derived_id
-from engram.domain.models import Message, MessageRef
+from engram.domain.models import Message
 from engram.domain.scope import Scope
 from engram.domain.table import Item, Key
-from engram.recall.answering import MAX_READ_WHOLE, Answer, Answering, Question, ids_of
-from engram.recall.bundle import (
-    Dropped,
-    EvidenceItem,
-    ExecutionStatus,
-    RecallBundle,
-    RecalledItem,
-    SupportStatus,
-)
+from engram.recall.answering import Answer, Answering, Question, ids_of
+from engram.recall.bundle import Dropped, ExecutionStatus, RecallBundle, SupportStatus
 from engram.recall.carrying import carried_over
 from engram.recall.choosing import CHOOSER, Choices, Settled
 from engram.recall.conditions import conditions_of
-from engram.recall.fusion import Ranked
-from engram.recall.items import Items, cited, gist_keys, items_of, limits_items, memory_ids
+from engram.recall.confirming import Confirming, Verified, standing
+from engram.recall.items import Items
 from engram.recall.nearness import Nearness
-from engram.recall.ordering import cited_by, freshness_of, is_echo, ordered, within_range
+from engram.recall.ordering import freshness_of
 from engram.recall.references import references_of
 from engram.recall.request import RecallRequest
 from engram.recall.searching import Searcher, Trace
 from engram.recall.support import support_of
 from engram.recall.timeline import Moment, current_conversation, with_pending
-from engram.recall.verification import Candidate, refusal
 from engram.resolve.catalogue import Catalogue
 from engram.resolve.models import Resolution, ResolveContext, Subjects
 from engram.store.recall_reads import Opening, RecallReads
@@ -78,31 +69,17 @@ class RecallRules:
     index_lag: timedelta = timedelta()
 
 
-@dataclass(slots=True)
-class _Verified:
-    """What the table has confirmed. `messages` counts what stands, wanted or not; `empty`: nothing is stored at all."""
-
-    evidence: tuple[EvidenceItem, ...] = ()
-    items: tuple[RecalledItem, ...] = ()
-    dropped: Dropped = field(default_factory=Dropped)
-    messages: int = 0
-    empty: bool = False
-
-
 REMOTE_INDEX_LAG = timedelta(seconds=15)
 """OpenSearch Serverless shows a document some ten seconds after it was written, and cannot be told to hurry."""
 
-MAX_ATTEMPTS = 3
-"""How often another conversation is chosen when all messages of the chosen one turn out to be gone."""
+MAX_ATTEMPTS = 4
+"""How often an answer is found again when the table does not confirm what it was found by."""
 
 MAX_LINKED = 40
 """Newest messages of a conversation that are resolved while they wait to be indexed."""
 
 RECENT_READ = 4
 """Messages of the present conversation that say what a message goes on from."""
-
-SPARE = 10
-"""Candidates read beyond the limit, so that dropped ones are replaced without another round trip."""
 
 
 class RecallService:
@@ -126,6 +103,7 @@ class RecallService:
         self._choices = choices
         self._answering = Answering(searcher=searcher, nearness=nearness)
         self._items = Items(searcher=searcher, reads=reads)
+        self._confirming = Confirming(reads=reads)
         self._clock = clock
         self._new_id = new_id
         self._rules = rules or RecallRules()
@@ -136,12 +114,13 @@ class RecallService:
         as_of = self._clock()
         opening = self._reads.opening(scope, request.session_id, as_of, [self._catalogues.head_key(scope.business_id)])
         trace.took("state", total)
+        trace.refuted.hide(opening.tombstones)
         watch = Stopwatch()
         resolver = self._resolver(scope.business_id, opening.others)
         question = self._understood(scope, request, opening, resolver, as_of, trace)
         trace.took("resolve", watch)
         catalogue = resolver.catalogue
-        answer, verified = Answer(), _Verified(empty=self._holds_nothing(question, opening))
+        answer, verified = Answer(), Verified(empty=self._holds_nothing(question, opening))
         if not verified.empty:
             answer, verified = self._answered(question, request)
         bundle = self._bundle(question, request, answer, verified, catalogue, as_of)
@@ -189,7 +168,7 @@ class RecallService:
             fold=fold,
             type_of=lambda identifier: getattr(catalogue.entities.get(identifier), "type", ""),
             trace=trace,
-            recent="\n".join(one.content for one in request.recent_messages[-RECENT_READ:]),
+            recent="\n".join(one.content for one in request.recent_messages[-RECENT_READ:] if one.role == "user"),
         )
 
     def _just_indexed(self, scope: Scope, opening: Opening, as_of: datetime) -> tuple[Message, ...]:
@@ -214,71 +193,27 @@ class RecallService:
 
     # Answering and verifying --------------------------------------------------------------------------
 
-    def _answered(self, question: Question, request: RecallRequest) -> tuple[Answer, _Verified]:
-        """The answer, and what of it the table confirms; another conversation if nothing is left of the chosen one."""
-        dropped = Dropped()
-        answer, verified = Answer(), _Verified()
-        for _ in range(MAX_ATTEMPTS):
+    def _answered(self, question: Question, request: RecallRequest) -> tuple[Answer, Verified]:
+        """The answer, and what of it the table confirms: found again without what it does not, and in another
+        conversation if nothing is left of the chosen one.
+        """
+        dropped, refuted = Dropped(), question.trace.refuted
+        answer, verified = Answer(), Verified()
+        for attempt in range(MAX_ATTEMPTS):
+            known = refuted.count
             answer = self._answering.answer(question)
             hits = self._items.find(question, request, answer)
             watch = Stopwatch()
-            verified = self._verified(question, request, answer, hits, dropped)
+            verified = self._confirming.verified(question, request, answer, hits, dropped=dropped, every=attempt > 0)
             question.trace.took("verify", watch)
             chosen = answer.selection.conversations if answer.selection else ()
-            if not (answer.whole and chosen) or verified.messages or verified.items:
+            emptied = bool(answer.whole and chosen) and not (verified.messages or verified.items)
+            if refuted.count == known and not emptied:
                 break
-            gone = {one.conversation_id for one in chosen}
+            gone = ids_of(chosen) if emptied else frozenset()
             left = tuple(one for one in question.conversations if one.conversation_id not in gone)
             question = replace(question, conversations=left)
         return answer, verified
-
-    def _verified(
-        self, question: Question, request: RecallRequest, answer: Answer, hits: Sequence[Ranked], dropped: Dropped
-    ) -> _Verified:
-        scope = question.scope
-        candidates = answer.candidates if request.wants(DocumentKind.MESSAGE) or answer.whole else ()
-        first = candidates if answer.whole else candidates[: request.limit + SPARE]
-        truth = self._reads.truth(
-            scope, [one.ref for one in first], memories=memory_ids(hits), gists=gist_keys(scope, hits)
-        )
-        messages = dict(truth.messages)
-        if further := cited(truth):
-            messages |= self._reads.truth(scope, further).messages
-        confirmed = self._confirmed(question, first, truth.messages, answer, dropped)
-        rest = candidates[len(first) :]
-        while rest and len(confirmed) < request.limit:
-            page, rest = rest[:MAX_READ_WHOLE], rest[MAX_READ_WHOLE:]
-            more = self._reads.truth(scope, [one.ref for one in page]).messages
-            confirmed += self._confirmed(question, page, more, answer, dropped)
-        evidence = ordered(confirmed, answer, question, request)
-        chosen = answer.selection.conversations if answer.selection is not None else ()
-        limited = ids_of(chosen) if limits_items(question, answer) else None
-        items = items_of(hits, truth, messages, dropped, conversations=limited)
-        if not evidence and limited is None:
-            evidence = cited_by(items, messages, request.limit)
-        shown = evidence if request.wants(DocumentKind.MESSAGE) else ()
-        return _Verified(shown, items, dropped, messages=len(confirmed))
-
-    def _confirmed(
-        self,
-        question: Question,
-        candidates: Sequence[Candidate],
-        messages: Mapping[MessageRef, Message],
-        answer: Answer,
-        dropped: Dropped,
-    ) -> list[tuple[Candidate, Message]]:
-        confirmed = []
-        for one in candidates:
-            message = messages.get(one.ref)
-            reason = refusal(one.hit, message)
-            if message is None or reason:
-                # A conversation's seqs need not all be there: only what an index claimed counts as dropped.
-                dropped.add(reason, 1 if one.hit is not None else 0)
-            elif is_echo(message, question):
-                dropped.add("echo")
-            elif within_range(message, answer, question.moment):
-                confirmed.append((one, message))
-        return confirmed
 
     # Saying what it is worth --------------------------------------------------------------------------
 
@@ -287,14 +222,14 @@ class RecallService:
         question: Question,
         request: RecallRequest,
         answer: Answer,
-        verified: _Verified,
+        verified: Verified,
         catalogue: Catalogue,
         as_of: datetime,
     ) -> RecallBundle:
         references = references_of(
             answer,
             verified.evidence,
-            question.conversations,
+            standing(question.conversations, verified),
             question.conditions,
             catalogue,
             question.resolution.temporal.intent,
@@ -324,7 +259,7 @@ class RecallService:
             return False
         return opening.user is None or not self._reads.has_items(question.scope)
 
-    def _support(self, question: Question, answer: Answer, verified: _Verified) -> SupportStatus:
+    def _support(self, question: Question, answer: Answer, verified: Verified) -> SupportStatus:
         if verified.empty:
             return SupportStatus.EMPTY
         chosen = answer.selection.conversations if answer.selection else ()
