@@ -113,6 +113,10 @@ def test_what_a_range_leaves_open_comes_from_the_one_beside_it(query: str, start
         ("国庆前一天聊的", "2024-09-30", "2024-10-01"),
         ("大年初三聊的", "2025-01-31", "2025-02-01"),
         ("小年那天聊的", "2025-01-22", "2025-01-23"),
+        ("Q3 of 2024", "2024-07-01", "2024-10-01"),
+        ("2024 Thanksgiving menu", "2024-11-28", "2024-11-29"),
+        ("what did we talk about over the weekend", "2025-09-13", "2025-09-15"),
+        ("from 2024 to 2023", "2023-01-01", "2025-01-01"),
     ],
 )
 def test_further_forms_name_the_days_they_name(query: str, start: str, end: str) -> None:
@@ -171,6 +175,8 @@ def test_a_day_begins_when_clocks_go_forward_at_its_midnight() -> None:
         ("倒数第四次聊减脂", 4),
         ("两次之前的对话", 2),
         ("上上个对话", 2),
+        ("go back two chats, what did you say", 2),
+        ("not the last conversation but the one before it", 2),
     ],
 )
 def test_the_nth_previous_conversation_is_counted_in_any_wording(query: str, nth: int) -> None:
@@ -195,6 +201,8 @@ def test_the_nth_previous_conversation_is_counted_in_any_wording(query: str, nth
         "两个以前的同事",
         "上一段感情怎么放下",
         "最新的欧盟协议",
+        "what should we cook over the weekend",
+        "recently deleted albums on a phone",
         "the oldest version of the bible",
     ],
 )
@@ -261,3 +269,9 @@ def test_known_festivals_fall_on_their_days() -> None:
     assert holiday("thanksgiving", 2024) == (date(2024, 11, 28), date(2024, 11, 29))
     assert holiday("mid_autumn", 2023) == (date(2023, 9, 29), date(2023, 9, 30))
     assert holiday("mid_autumn", 1700) is None
+
+
+@pytest.mark.parametrize("query", ["9999 days before the 5th", "9999 months before 1990", "2024 years ago in March"])
+def test_arithmetic_beyond_what_dates_can_hold_ends_in_no_error(query: str) -> None:
+    found = read_temporal(query, at("1970-01-02T00:00", "Pacific/Kiritimati"))
+    assert found.start is None or found.end is None or found.start < found.end

@@ -101,7 +101,8 @@ def _rolling(match: Match, calendar: LocalCalendar) -> Found:
     amount = number(count) if count else 1
     half = count == "半"
     distances: dict[str, dict[str, int]] = {
-        "天": {"days": amount}, "日": {"days": amount}, "周": {"weeks": amount}, "星期": {"weeks": amount},
+        "天": {"hours": 12} if half else {"days": amount}, "日": {"days": amount},
+        "周": {"days": 3} if half else {"weeks": amount}, "星期": {"weeks": amount},
         "礼拜": {"weeks": amount}, "月": {"days": 15} if half else {"months": amount},
         "年": {"months": 6} if half else {"years": amount}, "小时": {"hours": amount}, "钟头": {"hours": amount},
     }  # fmt: skip

@@ -110,6 +110,8 @@ def _span_of(left: Period, right: Period, calendar: LocalCalendar) -> Period:
         last = right.end - timedelta(days=1)
         left = _seen_from(left, last, calendar) or left
     start, end = left.start, right.end
+    if start is not None and end is not None and start >= end:
+        start, end = right.start, left.end  # from 2024 to 2023
     return Period(left.first, right.last, start, end, "span")
 
 

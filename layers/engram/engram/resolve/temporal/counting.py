@@ -14,6 +14,7 @@ _FROM_THE_END = re.compile(r"倒数第([一二两三四五六七八九十\d]+)")
 _BACK = re.compile(r"^([一两二三四五六七八九十\d]+)(?:次|回|趟|场|个)")
 _ORDINAL = re.compile(rf"\b({names_of(ORDINALS)})\b[- ](?:to[- ]|from[- ](?:the[- ])?)?last\b")
 _AGO = re.compile(rf"\b{NUMBER} (?:\w+ )?\w+ (?:ago|back|before this)\b")
+_GO_BACK = re.compile(rf"\bback {NUMBER} \w+$")
 _BUT = re.compile(rf"\bbut {NUMBER}\b")
 _WORDS = {"antepenultimate": 3, "penultimate": 2, "next to last": 2, "next-to-last": 2}
 MAX = 99
@@ -39,8 +40,8 @@ def _english(words: str) -> int:
             return value
     if found := _ORDINAL.search(words):
         return ORDINALS[found[1]]
-    if found := _AGO.search(words):
+    if found := _AGO.search(words) or _GO_BACK.search(words):
         return count_of(found["count"])
     if found := _BUT.search(words):
         return 1 + count_of(found["count"])
-    return 2 if re.search(r"\bbefore (?:(?:the )?(?:last|previous)|that)\b", words) else 0
+    return 2 if re.search(r"\bbefore (?:(?:the )?(?:last|previous)|that|it)\b", words) else 0

@@ -278,6 +278,7 @@ DATE_RULES: tuple[Rule, ...] = (
         rf"\b(?:the )?{DAY}{_UPTO}(?! ?(?:[ap]m|:)) (?:of )?{MONTH}(?:,? {YEAR})?", _days, "year"
     ),
     Rule(rf"\b(?:{_THIRD})?(?:{SHIFT} )?{MONTH}(?:,? (?:of )?{YEAR}\b)?", _month, "year"),
+    Rule(rf"\b{YEAR} {MONTH}(?: {DAY})?", _month),
     Rule(rf"\b{_NTH} week {_OF_MONTH}", _week_of_month, "year"),
     Rule(rf"\b{_NTH} {WEEKDAY} {_OF_MONTH}", _weekday_of_month, "year"),
     Rule(
@@ -308,5 +309,6 @@ DATE_RULES: tuple[Rule, ...] = (
     Rule(rf"\b{SHIFT} (?P<season>spring|summer|fall|autumn|winter)(?P<year>)\b", _season),
     Rule(rf"\b(?P<shift>)(?P<season>spring|summer|fall|autumn|winter) (?:of )?{YEAR}\b", _season),
     Rule(r"\b(?P<shift>)(?P<season>spring|summer|fall|autumn|winter)(?P<year>)\b", _season, "year"),
+    Rule(rf"\b{YEAR} (?P<shift>)(?P<name>{names_of(ENGLISH_NAMES)})(?!\w)", _holiday),
     Rule(rf"\b(?:{SHIFT} )?(?P<name>{names_of(ENGLISH_NAMES)})(?!\w)(?:,? (?:of )?{YEAR})?", _holiday, "year"),
 )  # fmt: skip

@@ -102,6 +102,11 @@ def _unit_at(calendar: LocalCalendar, unit: str, offset: int) -> Found:
     return calendar.days(calendar.monday(2 * offset), calendar.monday(2 * offset + 2)), "week"
 
 
+def _weekend(match: Match, calendar: LocalCalendar) -> Found:
+    """The weekend that has begun most recently."""
+    return calendar.weekend(0 if calendar.today.weekday() >= 5 else -1), "weekend"
+
+
 def _before_last(match: Match, calendar: LocalCalendar) -> Found:
     return _unit_at(calendar, match["unit"], -2)
 
@@ -191,6 +196,7 @@ _RULES: tuple[Rule, ...] = (
     Rule(r"\bthe night before last\b", _night_before_last),
     Rule(rf"\b(?:(?P<week>last|this|next) week(?:'s)? (?:on )?|{SHIFT} )?{WEEKDAY}{TAIL}", _weekday, "week"),
     Rule(rf"\b(?:the )?{SHIFT} {_WHOLE}\b(?P<before> but one)?", _shifted_unit),
+    Rule(r"\b(?:over|during|on) the weekend\b", _weekend, "week"),
     Rule(r"\bthe (?P<unit>week|weekend|month|quarter|year) before last\b", _before_last),
     Rule(rf"\b{NUMBER} {_UNIT} (?:ago|back|earlier|prior)\b", _ago, ago=True),
     Rule(rf"\b{NUMBER} (?P<unit>day)s? ago{TAIL}(?!\w)", _ago, ago=True),

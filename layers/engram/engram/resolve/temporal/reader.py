@@ -80,7 +80,7 @@ def temporal_of(text: NormalisedText, context: ResolveContext) -> Temporal:
 def read_periods(folded: str, calendar: LocalCalendar) -> list[Period]:
     """Ranges named in a folded text, not overlapping, in order; connectors (since, between … and) applied."""
     found = [*chinese_periods(folded, calendar)] if has_han(folded) else []
-    if re.search(r"[a-z]{3}|\d[/-]\d", folded):
+    if re.search(r"[a-z]{3}|\b[qh][1-4]\b|\d[/.-]\d", folded):
         found += english_periods(folded, calendar)
     chosen: list[Period] = []
     for period in sorted(found, key=lambda item: (item.first - item.last, item.first)):
@@ -88,9 +88,16 @@ def read_periods(folded: str, calendar: LocalCalendar) -> list[Period]:
         if free:
             chosen.append(period)
     chosen.sort(key=lambda item: item.first)
+    try:
+        return _settled(folded, chosen, calendar)
+    except (ValueError, OverflowError):  # arithmetic beyond the years that dates can hold
+        return [period for period in chosen if is_time(folded, period)]
+
+
+def _settled(folded: str, periods: Sequence[Period], calendar: LocalCalendar) -> list[Period]:
     # What is no time at all (Black Friday deals, 五月天) still covers the shorter expressions inside it.
-    chosen = [period for period in nested(folded, chosen, calendar) if is_time(folded, period)]
-    return connected(folded, chosen, calendar)
+    times = [period for period in nested(folded, periods, calendar) if is_time(folded, period)]
+    return connected(folded, times, calendar)
 
 
 def narrowest(periods: Sequence[Period]) -> Period:

@@ -32,6 +32,10 @@ _FILMS = re.compile(r"(?:the )?day after tomorrow|(?:friday )?the 13th|independe
 _TODAY_OWN = re.compile(
     r"我|咱|聊|说|讨论|谈|提|问|记|发|写|\b(?:i|we|my|our|me|you|us|said|told|discussed|talked|chat|conversation|mentioned)\b"
 )
+_PAST_VERB = re.compile(
+    r"\b(?:did|was|were|had|said|told|talked|discussed|mentioned|chatted|asked|went|ate|watched|saw|met|made|gave|"
+    r"recommended|suggested|cooked|bought|read|ran|wrote|sent|happened)\b"
+)
 _HOLIDAY_PREPOSITION = re.compile(
     r"(?:\b(?:on|over|at|during|around|since|before|after|from|until|by|between|and|the day after)|[’']s) (?:the )?$"
 )
@@ -129,6 +133,8 @@ def _english(words: str, before: str, after: str, period: Period) -> bool:
     if _TITLE_WORDS_AFTER.match(after) or (_FILMS.fullmatch(words) and _FILM_AFTER.match(after)):
         return False
     bare = words.removesuffix("'s")
+    if period.unit == "weekend" and period.cycle:
+        return bool(_PAST_VERB.search(before + after))  # else `what to cook over the weekend`
     if _WEAK_MONTHS.match(bare):
         if _CALENDAR_BEFORE.search(before):
             return True
