@@ -5,11 +5,11 @@ Every read that returns something a user said or something derived from it passe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from engram.domain.models import Evidence, MessageRef
+from engram.domain.models import Conversation, Evidence, MessageRef
 
 USER_MARK = "user"
 
@@ -61,6 +61,21 @@ class Tombstones:
         if not (self.conversations or self.messages):
             return True
         return all(self.shows_message(one.ref) for one in evidence)
+
+    def told(self, conversation: Conversation) -> Conversation | None:
+        """A conversation's row as it may be shown. One that is losing messages says nothing until it is retold."""
+        identifier = conversation.conversation_id
+        if identifier in self.conversations:
+            return None
+        if any(name.startswith(f"{identifier}:") for name in self.messages):
+            return replace(conversation, title="", entity_ids=(), topic_ids=(), candidate_ids=(), unresolved=())
+        return conversation
+
+    def hidden_refs(self) -> Iterator[MessageRef]:
+        """The single messages that are hidden."""
+        for name in self.messages:
+            conversation_id, _, seq = name.rpartition(":")
+            yield MessageRef(conversation_id, int(seq))
 
     def hiding(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from engram.domain.clock import to_text
 from engram.domain.documents import Document, DocumentFilter, DocumentKind
@@ -10,7 +11,7 @@ from engram.domain.models import Evidence, Message, MessageRef
 from engram.domain.scope import Scope
 from engram.domain.table import Key
 from engram.recall.answering import Answer, Question
-from engram.recall.bundle import Dropped, RecalledItem
+from engram.recall.bundle import RecalledItem
 from engram.recall.features import QueryFeatures, features_of
 from engram.recall.fusion import Ranked
 from engram.recall.indexing import document_of_gist, document_of_memory
@@ -103,27 +104,35 @@ def cited(truth: Truth) -> list[MessageRef]:
     return [ref for ref in wanted if ref not in truth.messages]
 
 
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Items that the table confirms, and the documents of those that it does not, each with the reason."""
+
+    kept: tuple[RecalledItem, ...]
+    refused: tuple[tuple[Document, str], ...]
+
+
 def items_of(
     hits: Sequence[Ranked],
     truth: Truth,
     messages: Mapping[MessageRef, Message],
-    dropped: Dropped,
     *,
     conversations: frozenset[str] | None,
-) -> tuple[RecalledItem, ...]:
+) -> Sorted:
     """The items that the table confirms, in the order of `hits`.
 
     Args:
         conversations: keep only what was said in one of these; None keeps everything.
     """
-    found: list[RecalledItem] = []
+    kept: list[RecalledItem] = []
+    refused: list[tuple[Document, str]] = []
     for hit in hits:
         item = _item(hit, truth, messages)
         if isinstance(item, str):
-            dropped.add(item)
+            refused.append((hit.document, item))
         elif conversations is None or any(one.conversation_id in conversations for one in item.evidence):
-            found.append(item)
-    return tuple(found)
+            kept.append(item)
+    return Sorted(tuple(kept), tuple(refused))
 
 
 def _item(hit: Ranked, truth: Truth, messages: Mapping[MessageRef, Message]) -> RecalledItem | str:

@@ -28,15 +28,14 @@ def ref_of(document: Document) -> MessageRef:
     return MessageRef(document.conversation_id, document.seq)
 
 
-def refusal(hit: Ranked | None, message: Message | None) -> str:
-    """Why a hit must not be answered; "" if the table confirms it."""
+def refusal(document: Document | None, message: Message | None) -> str:
+    """Why a message must not be answered as `document` tells it; "" if the table confirms it."""
     if message is None:
         return "gone"
     if not intact(message):
         return "hash"
-    if hit is None:
+    if document is None:
         return ""
-    document = hit.document
     if document.version != message.version:
         return "version"
     if document.text != message.content[:MAX_TEXT_CHARACTERS]:

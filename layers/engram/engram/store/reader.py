@@ -259,13 +259,7 @@ def user_of(item: Item | None, tombstones: Tombstones) -> User | None:
 
 
 def _conversation(item: Item, tombstones: Tombstones) -> Conversation | None:
-    """The conversation in a row, unless it is hidden. One that is losing messages says nothing until it is retold."""
-    one = decode(item, Conversation)
-    if not tombstones.shows_row(item.epoch) or one.conversation_id in tombstones.conversations:
-        return None
-    if any(name.startswith(f"{one.conversation_id}:") for name in tombstones.messages):
-        return replace(one, title="", entity_ids=(), topic_ids=(), candidate_ids=(), unresolved=())
-    return one
+    return tombstones.told(decode(item, Conversation)) if tombstones.shows_row(item.epoch) else None
 
 
 def _shown_gists(items: Iterable[Item], tombstones: Tombstones) -> Iterator[Gist]:

@@ -42,11 +42,16 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the table says of hits, at this moment: only what may be shown."""
+    """What the table says of hits, at this moment: only what may be shown.
+
+    Attributes:
+        hidden: what was deleted at this moment.
+    """
 
     messages: dict[MessageRef, Message] = field(default_factory=dict)
     memories: dict[str, MemoryItem] = field(default_factory=dict)
     gists: dict[str, Gist] = field(default_factory=dict)
+    hidden: Tombstones = field(default_factory=Tombstones)
 
 
 class RecallReads:
@@ -138,7 +143,7 @@ class RecallReads:
             return Truth()
         found = self._table.batch_get([*wanted, keys.tombstones(scope)])
         hidden = tombstones_of(found.get(keys.tombstones(scope)))
-        truth = Truth()
+        truth = Truth(hidden=hidden)
         for key, ref in of_messages.items():
             if key in found and (message := self._reader.visible_message(scope, found[key], hidden)) is not None:
                 truth.messages[ref] = message
