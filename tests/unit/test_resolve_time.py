@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engram.resolve.filler import search_text
 from engram.resolve.models import ResolveContext, TemporalIntent
 from engram.resolve.temporal import LocalCalendar, read_temporal
 from engram.resolve.temporal.holidays import easter, holiday
+from engram.text.normalise import normalise
 
 
 def at(text: str, zone: str) -> ResolveContext:
@@ -275,3 +277,21 @@ def test_known_festivals_fall_on_their_days() -> None:
 def test_arithmetic_beyond_what_dates_can_hold_ends_in_no_error(query: str) -> None:
     found = read_temporal(query, at("1970-01-02T00:00", "Pacific/Kiritimati"))
     assert found.start is None or found.end is None or found.start < found.end
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "从上周五到现在聊了什么",
+        "between March and May what did we discuss",
+        "what did I say before 2024",
+        "6月1号之后聊的",
+        "截至昨天我们聊了什么",
+        "上周之前说了什么",
+        "not the last conversation but the one before it",
+    ],
+)
+def test_the_words_that_open_or_join_a_range_are_not_searched_for(query: str) -> None:
+    folded = normalise(query)
+    spans = read_temporal(query, at("2025-09-17T15:30", "Asia/Shanghai")).spans
+    assert not search_text(folded, [folded.folded_span(*span) for span in spans], [])

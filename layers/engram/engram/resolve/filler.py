@@ -15,7 +15,7 @@ Span = tuple[int, int]
 _FILLER_HAN = frozenset(
     "我们 我 你 您 咱们 咱 聊天 聊过 聊 说过 说 讲 提到 提过 提 谈 谈到 给 给我 发 发我 一下 一份 一遍 再 "
     "再给 帮 帮我 请 请问 看看 "
-    "的 了 呢 吗 吧 啊 呀 嘛 哦 来着 那个 这个 那 这 那份 那段 那些 这些 是 有 什么 什么时候 怎么 怎样 "
+    "不是 而是 的 了 呢 吗 吧 啊 呀 嘛 哦 来着 那个 这个 那 这 那份 那段 那些 这些 是 有 什么 什么时候 怎么 怎样 "
     "如何 哪些 哪个 哪 谁 多少 几 个 过 "
     "还 还记得 记得 记不记得 回忆 想 想要 要 能 能不能 可以 可不可以 请给 告诉 跟 和 与 把 被 让 就是 关于 "
     "有关 相关 内容 事 事情 东西 "
@@ -27,7 +27,7 @@ _FILLER_LATIN = frozenset(
     "done have has had "
     "can could would will shall should may please what which who when where why how about of on in at to "
     "for from with and "
-    "or so if any some there again back tell told give gave send resend show remind remember recall said "
+    "or so not but if any some there again back tell told give gave send resend show remind remember recall said "
     "say says talked talk "
     "talking discussed discuss chat chatted mentioned mention asked ask find get let know want wanted need "
     "needed think thought "

@@ -95,7 +95,8 @@ def _joined(folded: str, periods: Sequence[Period], calendar: LocalCalendar) -> 
             between = folded[previous.last : period.first]
             opened = _FROM.search(folded[: previous.first])
             if _JOIN.match(between) and (opened or between.strip() not in ("and", "和", "跟", "与", "")):
-                result[-1] = _span_of(previous, period, calendar)
+                span = _span_of(previous, period, calendar)
+                result[-1] = replace(span, first=opened.start()) if opened else span
                 continue
         result.append(period)
     return result
@@ -116,7 +117,7 @@ def _span_of(left: Period, right: Period, calendar: LocalCalendar) -> Period:
 
 
 def _opened(folded: str, period: Period, calendar: LocalCalendar) -> Period:
-    """A range opened on one side by since, after, before and their Chinese kin."""
+    """A range opened on one side by since, after, before and their Chinese kin, which then are words of it."""
     before, after = folded[: period.first], folded[period.last :]
     since, from_after = _SINCE.search(before), _SINCE_AFTER.match(after)
     beside = _BESIDE.search(before)
@@ -125,17 +126,20 @@ def _opened(folded: str, period: Period, calendar: LocalCalendar) -> Period:
     if from_after and not after.startswith("后天"):
         exclusive = from_after.group().endswith(("之后", "以后", "后"))
         start = period.end if exclusive else period.start
-        return replace(period, start=start, end=None, last=period.last + from_after.end())
+        first = since.start() if since else period.first
+        return replace(period, first=first, start=start, end=None, last=period.last + from_after.end())
     if since and ("since" in since.group() or "starting" in since.group() or since.group().startswith("自")):
         return replace(period, first=since.start(), end=None)
-    if _FROM.search(before) and _FROM_NOW.match(after):
-        return replace(period, end=None)
-    if _AFTER.search(before):
-        return replace(period, start=period.end, end=None)
-    if _BY.search(before):
-        return replace(period, start=None)
-    if _BEFORE.search(before) or _BEFORE_AFTER.match(after):
-        return replace(period, start=None, end=period.start)
+    if (origin := _FROM.search(before)) and (until_now := _FROM_NOW.match(after)):
+        return replace(period, first=origin.start(), last=period.last + until_now.end(), end=None)
+    if found := _AFTER.search(before):
+        return replace(period, first=found.start(), start=period.end, end=None)
+    if found := _BY.search(before):
+        return replace(period, first=found.start(), start=None)
+    if found := _BEFORE.search(before):
+        return replace(period, first=found.start(), start=None, end=period.start)
+    if found := _BEFORE_AFTER.match(after):
+        return replace(period, last=period.last + found.end(), start=None, end=period.start)
     return period
 
 
