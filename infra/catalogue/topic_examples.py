@@ -28,6 +28,8 @@ _DECAY = 1e-5
 _ROUNDS = 250
 _STEP = 0.05
 _FOLDS = 4
+_SHARPER = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
+"""Factors of the weights to choose from: decay leaves the probabilities less sure than they are right."""
 
 
 def phrases() -> Iterator[tuple[str, str]]:
@@ -47,16 +49,15 @@ def trained(vectors: Any, classes: Any, *, count: int) -> Any:
     mean, spread = np.zeros_like(weights), np.zeros_like(weights)
     wanted = np.eye(count, dtype=np.float32)[classes]
     for turn in range(1, _ROUNDS + 1):
-        slope = vectors.T @ (shares(vectors, weights) - wanted) / len(vectors) + _DECAY * weights
+        slope = vectors.T @ (softmax(vectors @ weights) - wanted) / len(vectors) + _DECAY * weights
         mean = 0.9 * mean + 0.1 * slope
         spread = 0.999 * spread + 0.001 * slope * slope
         weights -= _STEP * (mean / (1 - 0.9**turn)) / (np.sqrt(spread / (1 - 0.999**turn)) + 1e-9)
     return weights
 
 
-def shares(vectors: Any, weights: Any) -> Any:
+def softmax(logits: Any) -> Any:
     """Probabilities of the classes, one row per vector."""
-    logits = vectors @ weights
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
 
@@ -67,16 +68,27 @@ def embedded(encoder: LocalEncoder, texts: Sequence[str]) -> Any:
     return np.hstack([np.array(rows), np.full((len(rows), 1), BIAS)]).astype(np.float32)
 
 
-def held_out(names: tuple[Any, Any], examples: tuple[Any, Any], *, count: int) -> str:
-    """What is accepted of examples that were left out of training, a fold at a time."""
+def held_out(names: tuple[Any, Any], examples: tuple[Any, Any], *, count: int) -> Any:
+    """Logarithms of the probabilities of examples that were left out of training, a fold at a time."""
     vectors, classes = examples
     folds = np.random.default_rng(0).integers(0, _FOLDS, len(classes))
     found = np.zeros((len(classes), count), dtype=np.float32)
     for fold in range(_FOLDS):
         kept = folds != fold
         rows, wanted = np.vstack([names[0], vectors[kept]]), np.concatenate([names[1], classes[kept]])
-        found[~kept] = shares(vectors[~kept], trained(rows, wanted, count=count))
-    best, none = found.argmax(axis=1), count - 1
+        found[~kept] = vectors[~kept] @ trained(rows, wanted, count=count)
+    return found
+
+
+def sharpness(logits: Any, classes: Any) -> float:
+    """The factor that makes probabilities of what was left out as right as they are sure."""
+    rows = np.arange(len(classes))
+    return min(_SHARPER, key=lambda factor: -np.log(softmax(logits * factor)[rows, classes] + 1e-9).mean())
+
+
+def quality(found: Any, classes: Any) -> str:
+    """What is accepted at these probabilities."""
+    best, none = found.argmax(axis=1), found.shape[1] - 1
     accepted = (best != none) & (found.max(axis=1) >= float(ACCEPT))
     about = classes != none
     right = int((accepted & (best == classes)).sum())
@@ -96,8 +108,11 @@ def main() -> None:
         (embedded(encoder, [text for text, _ in rows]), np.array([place[topic] for _, topic in rows]))
         for rows in (named, usable)
     )
-    sys.stdout.write(held_out(names, examples, count=len(place)) + "\n")
+    left_out = held_out(names, examples, count=len(place))
+    factor = sharpness(left_out, examples[1])
+    sys.stdout.write(f"{quality(softmax(left_out * factor), examples[1])}; sharpened by {factor}\n")
     weights = trained(np.vstack([names[0], examples[0]]), np.concatenate([names[1], examples[1]]), count=len(place))
+    weights *= factor
     (DATA / WEIGHTS).write_bytes(weights.astype("<f2").tobytes())
     (DATA / DESCRIPTION).write_text(json.dumps({"encoder": encoder.id, "topics": topics}, indent=1) + "\n", "utf-8")
 

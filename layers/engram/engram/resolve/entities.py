@@ -12,6 +12,7 @@ from engram.domain.models import MentionStatus
 from engram.resolve.aliases import Squeezed, Target
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.resolve.decision import decide, decimal_score, ranked
+from engram.resolve.lexicon import not_names
 from engram.resolve.models import Candidate, Mention
 from engram.resolve.names import inside_longer_name, name_around, unknown_names, unknown_places
 from engram.resolve.sense import (
@@ -19,6 +20,7 @@ from engram.resolve.sense import (
     Spelling,
     Surroundings,
     evidence,
+    modifies,
     needs_evidence,
     opens_sentence,
     reads_as_word,
@@ -31,6 +33,7 @@ from engram.text.segment import on_borders
 
 NAME_SCORE = -13.9
 """Logarithm of the probability given to a name that the dictionary lacks: about fifty times in its corpus."""
+_EXPRESSION_SCORE = -9.0
 _DIVISIONS = ("省", "市", "县")
 _CERTAIN = decimal_score(0.99)
 _SLIP = decimal_score(0.95)
@@ -76,6 +79,7 @@ class Claims:
 def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catalogue) -> Claims:
     """Step 1, exact names: longest first, on word borders, and not part of a longer name."""
     claims = Claims()
+    _silence(squeezed, claims, catalogue)
     dropped = 0
     hits = sorted(catalogue.entity_names.find(squeezed), key=lambda hit: (hit.start - hit.end, hit.start))
     for hit in hits:
@@ -101,7 +105,9 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
         if longer:
             claims.longer.append(claims.take(*longer))
             continue
-        claims.claims.append(Claim(*claims.take(start, end), hit.key, hit.targets))
+        place = claims.take(start, end)
+        if kinds != {"language"} or not modifies(normalised.text, *place):
+            claims.claims.append(Claim(*place, hit.key, hit.targets))
     claims.claims.sort(key=lambda claim: claim.start)
     for span in unknown_places(normalised, squeezed):
         if claims.free(*span):
@@ -110,6 +116,14 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
         f"alias: {len(claims.claims)} names, {dropped} across word borders, {len(claims.longer)} in longer names"
     )
     return claims
+
+
+def _silence(squeezed: Squeezed, claims: Claims, catalogue: Catalogue) -> None:
+    """Takes what stands in fixed expressions out of the question, unless the catalogue has the expression itself."""
+    for hit in not_names().find(squeezed):
+        bordered = on_borders(squeezed.text, hit.start, hit.end, name_score=_EXPRESSION_SCORE)
+        if bordered and not catalogue.entity_names.get(hit.key):
+            claims.take(*squeezed.span(hit.start, hit.end))
 
 
 def claim_slips(normalised: NormalisedText, claims: Claims, catalogue: Catalogue) -> None:

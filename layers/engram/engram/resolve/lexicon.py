@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +26,26 @@ def type_cues() -> CueIndex[str]:
     """Words that go with things of a type: 股价 with companies, `cook*` with food."""
     cues: Mapping[str, list[str]] = read_json("type_cues.json")
     return CueIndex.build(cues)
+
+
+@lru_cache(maxsize=1)
+def not_names() -> NameTable:
+    """Fixed expressions that hold a name and mean something else: `cold turkey`, 一小张."""
+    lines = (DATA / "not_names.txt").read_text("utf-8").splitlines()
+    return NameTable((phrase, phrase) for line in lines for phrase in line.split("|"))
+
+
+@lru_cache(maxsize=1)
+def in_passing() -> re.Pattern[str]:
+    """Clauses that name a place, a trade or an event without asking about it: `my uncle owns a hotel`."""
+    clauses = (DATA / "passing.txt").read_text("utf-8").splitlines()
+    return re.compile("|".join(f"(?:{clause})" for clause in clauses))
+
+
+@lru_cache(maxsize=1)
+def given_names() -> frozenset[str]:
+    """Given names in Latin letters, lower case: what follows one is a surname, whatever else it may name."""
+    return frozenset((DATA / "given_names.txt").read_text("utf-8").split())
 
 
 @lru_cache(maxsize=512)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from engram.resolve.aliases import Squeezed, key_of
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
-from engram.resolve.lexicon import place_names
+from engram.resolve.lexicon import given_names, place_names
 from engram.resolve.sense import opens_sentence
 from engram.text.language import is_han
 from engram.text.normalise import NormalisedText
@@ -36,6 +36,8 @@ _WORKS = re.compile(r"(?:的)(?:歌|专辑|演唱会|新歌|单曲|电影|小说
 _SURNAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟姜崔谭陆汪范金石廖贾韦夏付方白邹孟熊秦邱江尹薛阎段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
 )
+RARE_ALONE = -10.3
+"""Logarithm of the probability below which a single character is hardly a word by itself."""
 _GIVEN = frozenset("丽芳娜敏静强伟磊军洋勇艳杰娟涛超秀霞刚桂辉玲婷鹏浩宇轩欣怡琳峰倩雪梅莉颖斌琴蕾")
 _BEFORE_PERSON = frozenset(("和", "跟", "与", "给", "找", "问", "同", "陪", "帮", "约", "让", "叫"))
 _AFTER_PERSON = frozenset(
@@ -44,6 +46,7 @@ _AFTER_PERSON = frozenset(
 _LATIN_NAME = re.compile(
     r"(?<![A-Za-z])[A-Z][a-zà-ÿ]{2,}(?:[A-Z][a-z]+)?(?:[’'][A-Z]?[a-z]+)?(?:[ -][A-Z][a-zà-ÿ]{2,})*(?![A-Z])"
 )
+_WORD_BEFORE = re.compile(r"\b([A-Z][a-z]+) $")
 _CAPITAL_NEXT = re.compile(r" ([A-Z][a-z]{2,})")
 _PLAY = re.compile(
     r"(?:^|\b)(?:play|listen to|put on|queue|sing) (?P<work>[A-Z][\w']*(?: [A-Z][\w']*)*)(?: by "
@@ -101,8 +104,11 @@ def _longer_han(text: str, start: int, end: int, kinds: set[str]) -> Span | None
         suffix = _INSTITUTION.match(text, end) or _LANDFORM.match(text, end)
         if suffix:
             return start, suffix.end()
-        following = text[end : end + 1]
-        if following in _TRANSLITERATION and end - start >= 2 and not _begins_word(text, end):
+    following = text[end : end + 1]
+    if following and kinds & (PLACE_TYPES | {"company"}) and end - start >= 2 and not _begins_word(text, end):
+        # 韩国瑜: a seldom character that begins no word, after a name that could begin with a surname.
+        of_person = text[start] in _SURNAMES and is_han(following) and (word_score(following) or 0.0) < RARE_ALONE
+        if following in _TRANSLITERATION or of_person:
             return start, end + 1
     return None
 
@@ -114,12 +120,15 @@ def _begins_word(text: str, at: int) -> bool:
 def _longer_latin(
     normalised: NormalisedText, start: int, end: int, kinds: set[str], catalogue: Catalogue
 ) -> Span | None:
-    if not kinds & (PLACE_TYPES | {"person"}) or " " in normalised.text[start:end]:
+    if not kinds & (PLACE_TYPES | {"person", "pet"}) or " " in normalised.text[start:end]:
         return None
     first, last = normalised.span(start, end)
     written = normalised.original
     if not written[first:last].istitle():
         return None
+    given = _WORD_BEFORE.search(written, 0, first)
+    if given and given[1].lower() in given_names() and not catalogue.entity_names.get(given[1].lower()):
+        return normalised.folded_span(given.start(), first)[0], end
     following = _CAPITAL_NEXT.match(written, last)
     if not following:
         return None

@@ -132,7 +132,9 @@ def _lookalikes(written: str) -> Iterable[str]:
 
 def _inflected(key: str, written: str) -> bool:
     """Whether `written` is the name with an ending: another word (Nigeria, Nigerian), not a slip."""
-    return written.startswith(key) and written[len(key) :] in ("n", "s", "d", "r", "y") and key[-1:] != written[-1:]
+    return (
+        written.startswith(key) and written[len(key) :] in ("n", "s", "d", "r", "y", "i") and key[-1:] != written[-1:]
+    )
 
 
 def _patterns(key: str) -> Iterable[str]:

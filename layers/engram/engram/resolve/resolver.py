@@ -24,6 +24,7 @@ from engram.resolve.entities import (
 )
 from engram.resolve.expressions import CueText, cue_text
 from engram.resolve.filler import phrase_left, search_text, source_type
+from engram.resolve.lexicon import in_passing
 from engram.resolve.models import Mention, Resolution, ResolveContext, Subjects
 from engram.resolve.names import unknown_names
 from engram.resolve.sense import Spelling, Surroundings, needs_evidence
@@ -107,6 +108,7 @@ class Resolver:
         if not claims.claims or _has_unknown_words(cues, claims):
             claim_slips(normalised, claims, self.catalogue)
         topic_text = TopicText(normalised, squeezed, cues, self.catalogue, certain_types(claims, self.catalogue))
+        topic_text.silent = [match.span() for match in in_passing().finditer(normalised.text)]
         topic_text.named = [*((claim.start, claim.end) for claim in claims.claims), *claims.longer, *claims.places]
         topics = self._topics(topic_text, claims, time_spans, None)
         around = self._around(cues, context, topics, claims)

@@ -127,6 +127,8 @@ def needs_evidence(target: Target, kind: str, spelling: Spelling, key: str) -> b
     """Whether this name is so ordinary a word that without evidence it is taken for the word."""
     if kind in COMMON_TYPES or (kind == "person" and target.written.islower()):
         return False
+    if key in _WORDS_TOO or (len(key) == 2 and target.written.isupper() and spelling.written.islower()):
+        return True
     if has_han(key):
         common = (word_score(key) or RARE) > RARE
         return len(key) <= 2 and common and kind_of(key) == "word" and kind in _BORROWED_TYPES
@@ -136,6 +138,8 @@ def needs_evidence(target: Target, kind: str, spelling: Spelling, key: str) -> b
     return not capital or spelling.opening
 
 
+_WORDS_TOO = frozenset(("雪梨", "大苹果"))
+"""Second names of places that are more often what they say."""
 RARE = -14.5
 """Logarithm of the probability below which a word is too rare to be taken for the word (飞书)."""
 _BORROWED_TYPES = frozenset(("company", "product", "software", "project", "book", "movie", "game", "media"))
@@ -159,6 +163,30 @@ _LAST_WORD = re.compile(r"([^\W_]+)\W{0,2}$")
 _NEXT_WORD = re.compile(r"^\W{0,2}([^\W_]+)")
 _WHERE = re.compile(r"\b(?:in|to|from|near|visit|visiting|around) $")
 _PLACE_ENDS = re.compile(r"$|[,.?!]| (?:in|for|last|next|this|with|on|and|or|trip|hotel|weather|travel)\b")
+
+
+def modifies(text: str, start: int, end: int) -> bool:
+    """Whether an English name of a language only says of what kind the next word is: `french fries` are not French
+    lessons, and what is learnt, spoken or translated is the language whatever follows."""
+    following = _NEXT_NOUN.match(text, end)
+    return bool(following) and not (_OF_LANGUAGE.fullmatch(following[1]) or _AS_LANGUAGE.search(text[:start]))
+
+
+_NEXT_NOUN = re.compile(r" ([a-z]+)")
+_AS_LANGUAGE = re.compile(
+    r"\b(?:in|into|to|from|learn(?:ing|t|ed)?|stud(?:y|ying|ied)|speak(?:ing|s)?|spoken?|teach(?:ing|es)?|taught|"
+    r"understand|write|read|practi[cs](?:e|ing)|translate|improve|basic|business|conversational|written|fluent|my) $"
+)
+_OF_LANGUAGE = re.compile(
+    r"is|was|are|or|and|for|at|in|on|to|with|by|from|than|but|as|well|better|fluently|daily|online|please|again|every|"
+    r"last|next|this|yesterday|today|tomorrow|before|first|vs|versus|"
+    r"(?:lesson|class|course|verb|word|exam|test|teacher|tutor|accent|translation|text|sentence|dictionary|subtitle|"
+    r"tense|language|phrase|skill|essay|letter|alphabet|conversation|speaker|level|stud|textbook|noun|pronoun|"
+    r"adjective|article|preposition|idiom|homework|quiz|podcast|flashcard|app|learner|beginner|exercise|drill|"
+    r"composition|assignment|certificate|workbook|note|dialogue)(?:s|es|ses|ies|y)?|"
+    r"grammar|vocab|vocabulary|pronunciation|version|speaking|listening|reading|writing|practi[cs]e|proficiency|"
+    r"learning|kanji|spelling|conjugations?|immersion|fluency|slang"
+)
 
 
 def _only_spelt_so(target: Target, targets: Sequence[Target], spelling: Spelling) -> bool:

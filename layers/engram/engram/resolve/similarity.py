@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 from engram.domain.errors import EngramError
@@ -53,7 +52,6 @@ class TopicSimilarity:
         self._embedder = embedder
         self._calibration = calibration
         self._by_example = embedder.id == shipped_encoder()
-        self._lock = Lock()
         self._names: tuple[tuple[str, ...], Any] | None = None
 
     def __call__(
@@ -117,14 +115,14 @@ class TopicSimilarity:
         """Topic id of each name, and the names' vectors as the rows of one matrix."""
         import numpy as np
 
-        with self._lock:
-            if self._names is None:
-                pairs = [(topic.id, name) for topic in self._catalogue.topics.values() for name in topic_names(topic)]
-                vectors = self._embedder.embed([name for _id, name in pairs], "document")
-                kept = [(topic_id, data) for (topic_id, _name), data in zip(pairs, vectors, strict=True) if data]
-                rows = [np.frombuffer(data, dtype="<f4") for _id, data in kept]
-                self._names = tuple(topic_id for topic_id, _data in kept), np.array(rows, dtype=np.float32)
-            return self._names
+        # Without a lock: one query that waits for a slow encoder must not hold the others behind it.
+        if (names := self._names) is None:
+            pairs = [(topic.id, name) for topic in self._catalogue.topics.values() for name in topic_names(topic)]
+            vectors = self._embedder.embed([name for _id, name in pairs], "document")
+            kept = [(topic_id, data) for (topic_id, _name), data in zip(pairs, vectors, strict=True) if data]
+            rows = [np.frombuffer(data, dtype="<f4") for _id, data in kept]
+            names = self._names = tuple(topic_id for topic_id, _data in kept), np.array(rows, dtype=np.float32)
+        return names
 
 
 def fit(

@@ -47,6 +47,7 @@ class TopicText:
     Attributes:
         types: of the entities in it; named: their spans in the folded text.
         silent: spans of the folded text that must not be read as topic words.
+        crossed: topics of which a name stands in the text only across words (体检 in 身体检测).
     """
 
     normalised: NormalisedText
@@ -55,6 +56,7 @@ class TopicText:
     catalogue: Catalogue
     types: frozenset[str] = frozenset()
     silent: Sequence[Span] = ()
+    crossed: set[str] = field(default_factory=set)
     named: Sequence[Span] = ()
     trace: list[str] = field(default_factory=list)
     _never: dict[str, list[Span]] | None = None
@@ -86,6 +88,7 @@ class TopicText:
 def by_name(text: TopicText) -> list[Mention]:
     """Names and aliases as filed: longest first, on word borders, none inside a `never` expression."""
     never = text.never
+    text.crossed.clear()
     taken: list[Span] = []
     found: list[tuple[Span, list[str]]] = []
     hits = sorted(text.catalogue.topic_names.find(text.squeezed), key=lambda hit: (hit.start - hit.end, hit.start))
@@ -97,11 +100,22 @@ def by_name(text: TopicText) -> list[Mention]:
         if on_borders(text.squeezed.text, hit.start, hit.end, name_score=TOPIC_SCORE):
             taken.append(span)
             found.append((span, ids))
+        else:
+            text.crossed.update(ids)
     named = {ids[0] for _span, ids in found if len(ids) == 1}
     rules = text.catalogue.topics
     found = [(span, ids) for span, ids in found if not named & set(rules[ids[0]].rules.yields_to)]
+    found = [(span, ids) for span, ids in found if not _outspoken(text, span, rules[ids[0]].rules.yields_to)]
     text.trace.append(f"topic alias: {len(found)} names" if found else "topic alias: passed, no name of a topic")
     return _mentions(text, found, "alias", 0.99)
+
+
+def _outspoken(text: TopicText, span: Span, others: Sequence[str]) -> bool:
+    """Whether a topic that the named one yields to has words of its own beside the name (租房可以抵扣吗)."""
+    if not others:
+        return False
+    spoken = _spoken(text)
+    return any(not _overlaps(span, (place,)) for other in others for place in spoken.get(other, ()))
 
 
 def by_cue_slip(text: TopicText) -> list[Mention]:
@@ -255,7 +269,7 @@ def _is_one_word(phrase: str) -> bool:
 def ruled_out(text: TopicText) -> frozenset[str]:
     """Topics that the text excludes: by an expression that is never theirs, or by the type of its entities (with a
     city there is no game's guide)."""
-    never = frozenset(topic_id for topic_id, spans in text.never.items() if spans)
+    never = frozenset(topic_id for topic_id, spans in text.never.items() if spans) | text.crossed
     if not text.types & PLACE_TYPES:
         return never
     return never | frozenset(
@@ -291,6 +305,8 @@ def stands_as_noun(text: str, span: Span, head: str) -> bool:
     if head in _VERBS_TOO:
         if _NOUN_BEFORE.search(text[:start]) or _NOTHING_AFTER.match(text, end):
             return True
+        if head == "推荐" and _HAN.match(text, end) and not _GOES_ON.match(text, end):
+            return False
         return not (_OBJECT.match(text, end) or (_SUBJECT_BEFORE.search(text[:start]) and _WHEN_AFTER.match(text, end)))
     if not head.isascii():
         return True
@@ -305,6 +321,8 @@ _NOUNS_WITH_TO = frozenset(("trip", "guide", "trips", "guides"))
 _OBJECT = re.compile(
     r"(?:一下|过|了)?(?:几|哪|一|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
 )
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_GOES_ON = re.compile(r"列表|清单|名单|记录|内容|呢|吧|嘛|啊|再|发|是|有|都|还|来|在|怎|过的")
 _NOUN_BEFORE = re.compile(r"(?:的|[这那][个份次套版])$")
 _NOTHING_AFTER = re.compile(r"(?:一下|几个|一些|点|个)?[吧呗啊呢嘛。！？!? ]*$")
 _SUBJECT_BEFORE = re.compile(r"(?:[我你他她它]们?|人|公司|老板)(?:还|也|都|正|本来|原本)?$")
