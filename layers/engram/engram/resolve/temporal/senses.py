@@ -14,6 +14,8 @@ _SCORE = -9.5
 _WEAK_MONTHS = re.compile(
     r"^(?:may|march|mar|jan|feb|jun|jul|aug|sep|sept|oct|nov|dec|apr|sat|sun|mon|wed|fri|tue|thu)\.?$"
 )
+_NAMES = frozenset(("april", "june", "august"))
+"""Months that are people's names too."""
 _PREPOSITION = re.compile(
     r"\b(?:in|since|last|from|of|this|next|until|till|during|by|between|and|early|late|mid|through|"
     r"throughout|on|to|for|back in|around|before|after|every|end of)(?: the)? $"
@@ -45,22 +47,26 @@ _HOLIDAY_TIME = re.compile(
     r"^ (?:\d{4}|morning|eve|night|chat|conversation)"
 )
 _DONE_THEN = re.compile(r"[\u4e00-\u9fff]{1,4}的")
-_IDIOM_AFTER = re.compile(r"流火|飞雪|飞霜|雪(?!梨)|怀胎|不知肉味|花|桂|瓜|革命")
+_IDIOM_AFTER = re.compile(r"流火|瘦|飞雪|飞霜|雪(?!梨)|怀胎|不知肉味|花|桂|瓜|革命")
 _WEEKDAY_BEFORE = re.compile(
     r"(?:\b(?:on|last|this|next|from|since|for|of|and|to|through|before|after|between|until|about|"
     r"discussed|said|our|my|the|was|it)|^|[,.?!]) ?$"
 )
 _WEEKDAY_AFTER = re.compile(
     r"^(?:$|[?.!,]|'s| (?:morning|afternoon|evening|night|to|and|through|at|you|we|i|about|chat|talk|"
-    r"meeting|call|standup|notes|conversation|lunch|dinner))"
+    r"meeting|call|standup|notes|conversation|lunch|dinner)\b)"
 )
 _WEEKDAY_TITLE = re.compile(
     r"(?:saturday night (?:live|fever)|friday night lights|(?:sunday|saturday) (?:school|roast|times))\b"
 )
-_TITLE_AFTER = re.compile(r"会更好|之歌|之子|方舟|边缘|重现|头条|资本|传奇|巨星|的太阳|的记忆.{0,3}(?:歌|首)")
+_WEEKDAY_TITLE_BEFORE = re.compile(r"\b(?:freaky|ruby|super|cyber|blue|fat|ash|good|friday the) $")
+_TITLE_AFTER = re.compile(
+    r"会更好|系列|三部曲|黄花|之歌|之子|方舟|边缘|重现|头条|资本|传奇|巨星|的太阳|的记忆.{0,3}(?:歌|首)"
+)
 """What makes a day part of the title of a song, a film or a game (明日方舟, 明天会更好)."""
 _BARE_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day(?:'s)?$")
-_INNATE_AFTER = re.compile(r"性|免疫|获得|培养|努力|养成|教育|失明|形成|因素|环境")
+_PUBLIC_EVENT_AFTER = re.compile(r"(?:的)?(?:世界杯|奥运会|冬奥会|亚运会|欧洲杯|世博会|(?:总统)?大选|诺贝尔)")
+_INNATE_AFTER = re.compile(r"[和与跟]先天|性|免疫|获得|培养|努力|养成|教育|失明|形成|因素|环境")
 """后天 as the opposite of inborn."""
 _NAME_AFTER = re.compile(r"^(?:病|街|节(?!目|假)|天(?:的|乐团|演唱|专辑|新)|大战|围城|版|款|型)")
 _FIXED_PHRASES = re.compile(
@@ -73,6 +79,10 @@ _YEAR_LIKE = re.compile(
 _AHEAD = re.compile(r"\b(?:until|till|by|due|every|each) (?:the )?$")
 """A limit or a habit, not a time at which something was said."""
 _DECIMALS = re.compile(r"^(?:\d{1,2}/\d{1,2})$")
+_MEASURE_AFTER = re.compile(
+    r"^ ?(?:cups?|teaspoons?|tablespoons?|tsps?|tbsps?|inch(?:es)?|pounds?|lbs?|oz|ounces?|miles?|hours?|"
+    r"of (?:a|an|the)|size|scale|time|support|full|done|finished)\b"
+)
 
 
 def is_time(folded: str, period: Period) -> bool:
@@ -97,6 +107,8 @@ def _inside_title(folded: str, period: Period) -> bool:
 def _chinese(words: str, before: str, after: str, period: Period) -> bool:
     if after.startswith("见") or _TITLE_AFTER.match(after) or (words == "明日" and after.startswith("之后")):
         return False
+    if period.unit == "year" and _PUBLIC_EVENT_AFTER.match(after) and not _TODAY_OWN.search(before + after):
+        return False  # which one, not when the user spoke of it
     if words == "后天" and _INNATE_AFTER.match(after):
         return False
     if re.match(r"前一[天日晚]", words) and before:
@@ -128,39 +140,59 @@ def _day_number(before: str, after: str) -> bool:
 
 
 def _english(words: str, before: str, after: str, period: Period) -> bool:
-    if _WORK.search(before) and (_WORK_AFTER.match(after) or before.startswith("play ")):
-        return False
-    if _TITLE_WORDS_AFTER.match(after) or (_FILMS.fullmatch(words) and _FILM_AFTER.match(after)):
-        return False
     bare = words.removesuffix("'s")
+    if _in_a_title(words, before, after) or re.match(r"(?:last|this|next) (?:second|minute)", bare):
+        return False
     if period.unit == "weekend" and period.cycle:
         return bool(_PAST_VERB.search(before + after))  # else `what to cook over the weekend`
-    if _WEAK_MONTHS.match(bare):
-        if _CALENDAR_BEFORE.search(before):
-            return True
-        return (bool(_PREPOSITION.search(before)) and not _MODAL_AFTER.match(after)) or words.endswith("'s")
-    if re.match(r"may (?:the )?[a-z]", bare) and period.cycle and before and not _PREPOSITION.search(before):
-        return False  # `we may first look`
+    if _WEAK_MONTHS.match(bare) or bare in _NAMES or bare.startswith("may "):
+        return _month(words, before, after, period)
+    if _AHEAD.search(before) and (period.unit == "holiday" or _BARE_WEEKDAY.match(words)):
+        return False
     if bare == "today":
         own = bool(_TODAY_OWN.search(before + after)) or before.endswith("earlier ")
         return own or not (before + after).strip()
     if period.unit == "holiday" and period.cycle:
         return bool(_HOLIDAY_PREPOSITION.search(before)) or bool(_HOLIDAY_TIME.match(after))
-    if _WEEKDAY_TITLE.match(words + after) or re.search(
-        r"\b(?:freaky|ruby|super|cyber|blue|fat|ash|good|friday the) $", before
-    ):
-        return False
     if _BARE_WEEKDAY.match(words) and not _stands_alone(words, before, after):
         return False
-    if re.match(r"(?:last|this|next) (?:second|minute)", bare):
-        return False
-    if _AHEAD.search(before) and (period.unit == "holiday" or _BARE_WEEKDAY.match(words)):
-        return False
+    return _number(bare, before, after, period)
+
+
+def _in_a_title(words: str, before: str, after: str) -> bool:
+    """Whether the words are a piece of the name of a work, or of an address (monday.com)."""
+    if _WORK.search(before) and (_WORK_AFTER.match(after) or before.startswith("play ")):
+        return True
+    if _TITLE_WORDS_AFTER.match(after) or (_FILMS.fullmatch(words) and _FILM_AFTER.match(after)):
+        return True
+    if words.endswith(".") and re.match(r"[a-z]", after):
+        return True
+    return bool(_WEEKDAY_TITLE.match(words + after) or _WEEKDAY_TITLE_BEFORE.search(before))
+
+
+def _month(words: str, before: str, after: str, period: Period) -> bool:
+    """Whether what may be a month is no verb and no person: `we may first look`, `june carter songs`."""
+    bare, after_preposition = words.removesuffix("'s"), bool(_PREPOSITION.search(before))
+    if _WEAK_MONTHS.match(bare):
+        if _CALENDAR_BEFORE.search(before):
+            return True
+        return (after_preposition and not _MODAL_AFTER.match(after)) or words.endswith("'s")
+    if bare in _NAMES:
+        return after_preposition or not re.match(r" [a-z]", after) or bool(_TODAY_OWN.search(before + after))
+    first = re.match(r"may (?:the )?[a-z]", bare) and period.cycle
+    return after_preposition or not before or not first
+
+
+def _number(bare: str, before: str, after: str, period: Period) -> bool:
+    """Whether digits are a date and no version, share or measure."""
     if (period.unit == "year" or "." in bare) and _YEAR_LIKE.search(before):
         return False
-    if _DECIMALS.match(bare):
-        return bool(re.search(r"(?:\bon|\bfrom|\bsince|\bof|\bthe|\bfor|^) ?$", before))
-    return True
+    if not _DECIMALS.match(bare):
+        return True
+    if bare in ("24/7", "9/11"):
+        return bool(re.search(r"\b(?:on|from|since) $", before))
+    dated = re.search(r"(?:\bon|\bfrom|\bsince|\bof|\bthe|\bfor|^) ?$", before)
+    return bool(dated) and not _MEASURE_AFTER.match(after)
 
 
 def _stands_alone(words: str, before: str, after: str) -> bool:
