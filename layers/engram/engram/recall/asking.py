@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from engram.recall.conditions import Conditions, Tier
+from engram.recall.conditions import Conditions
 from engram.recall.features import words_in
 from engram.recall.nearness import content_words
 from engram.recall.selection import Meeting, decided, is_definite, means_one
@@ -27,13 +27,13 @@ _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 def ranks(resolution: Resolution, conditions: Conditions, found: Meeting) -> bool:
     """Whether relevance decides and time only leans on it.
 
-    A range may be about when something happened, which is often told later; 最近 without a word of talking asks for
-    what is so lately. Neither filters what was said.
+    It does wherever words say more than the ids of what is named: a range may be about when something happened, which
+    is often told later; 最近 without a word of talking asks for what is so lately. Neither filters what was said.
     """
     temporal = resolution.temporal
     if temporal.intent is TemporalIntent.NONE:
         return True
-    if not conditions.any or found.tier is Tier.FULL:
+    if not conditions.any or decided(found, conditions):
         return False
     if temporal.intent is TemporalIntent.RECENT:
         return not means_one(resolution)
