@@ -14,7 +14,7 @@ from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.resolve.decision import decide, decimal_score, ranked
 from engram.resolve.lexicon import not_names
 from engram.resolve.models import Candidate, Mention
-from engram.resolve.names import inside_longer_name, name_around, unknown_names, unknown_places
+from engram.resolve.names import doubled, inside_longer_name, name_around, unknown_names, unknown_places
 from engram.resolve.sense import (
     TYPE_CUE,
     Spelling,
@@ -35,6 +35,7 @@ NAME_SCORE = -13.9
 """Logarithm of the probability given to a name that the dictionary lacks: about fifty times in its corpus."""
 _EXPRESSION_SCORE = -9.0
 _DIVISIONS = ("省", "市", "县")
+_EDITIONS = ("版", "课", "书", "歌")
 _CERTAIN = decimal_score(0.99)
 _SLIP = decimal_score(0.95)
 
@@ -85,15 +86,21 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
     for hit in hits:
         kinds = {catalogue.entities[target.id].type for target in hit.targets}
         last = hit.end
-        divided = kinds & PLACE_TYPES and is_han(hit.key[-1]) and squeezed.text[last : last + 1] in _DIVISIONS
+        following = squeezed.text[last : last + 1] if is_han(hit.key[-1]) else ""
+        divided = (following in _DIVISIONS and kinds & PLACE_TYPES) or (
+            following in _EDITIONS and kinds == {"language"}
+        )
         if divided and on_borders(squeezed.text, hit.start, last + 1, name_score=NAME_SCORE):
-            last += 1  # 台湾省 is 台湾
+            last += 1  # 台湾省 is 台湾, 英文版 is 英文
         start, end = squeezed.span(hit.start, last)
         if not claims.free(start, end):
             continue
         if not on_borders(squeezed.text, hit.start, last, name_score=NAME_SCORE):
             dropped += 1
             whole = name_around(squeezed.text, hit.start, hit.end)
+            kin = catalogue.entity_names.get(squeezed.text[hit.end - 1 : hit.end + 1])
+            if "person" in kinds and doubled(squeezed.text, hit.start, hit.end) and not kin:
+                whole = hit.start, hit.end + 1
             if (
                 whole
                 and claims.free(*squeezed.span(*whole))

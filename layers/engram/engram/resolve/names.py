@@ -93,8 +93,13 @@ def name_around(text: str, start: int, end: int) -> Span | None:
     return None
 
 
+def doubled(text: str, start: int, end: int) -> bool:
+    """Whether the last character of a name of two or more is written again: 王芳芳 is not 王芳."""
+    return end - start >= 2 and is_han(text[end - 1]) and text[end : end + 1] == text[end - 1]
+
+
 def _longer_han(text: str, start: int, end: int, kinds: set[str]) -> Span | None:
-    if "person" in kinds and end - start >= 2 and text[end : end + 1] == text[end - 1]:
+    if "person" in kinds and doubled(text, start, end):
         return start, end + 1
     # 张伟 in 张伟丽: a further character of given names that begins no word of its own.
     given = "person" in kinds and end - start == 2 and text[start] in _SURNAMES and text[end : end + 1] in _GIVEN

@@ -41,6 +41,8 @@ from engram.resolve.topics import (
     by_meaning,
     by_name,
     by_slip,
+    contested,
+    settled,
 )
 from engram.text.language import language_of
 from engram.text.normalise import normalise
@@ -114,9 +116,10 @@ class Resolver:
         around = self._around(cues, context, topics, claims)
         entities = decide_claims(normalised, claims, around)
         linked_types = {mention.type for mention in entities if mention.status is MentionStatus.LINKED}
-        settled = with_place(linked_types, claims)
-        if settled != topic_text.types or (similar is not None and not topics):
-            topic_text.types = settled
+        types = with_place(linked_types, claims)
+        unsure = not topics or contested(topics)
+        if types != topic_text.types or (similar is not None and unsure):
+            topic_text.types = types
             topics = self._topics(topic_text, claims, time_spans, similar)
         taken = [*time_spans, *(normalised.folded_span(m.start, m.end) for m in topics if m.found_by == "alias")]
         entities += unresolved_names(normalised, claims, taken, self.catalogue)
@@ -132,12 +135,14 @@ class Resolver:
         for step in (by_name, by_cue, by_slip, by_keyword, by_cue_slip, by_head):
             found = step(text)
             if found:
-                return found
+                break
+        if found and (similar is None or not contested(found)):
+            return found
         names = list(text.named)
         if similar:
             names += unknown_names(text.normalised, self.catalogue)
         phrase = phrase_left(text.normalised, time_spans, names) if similar else ""
-        return by_meaning(text, phrase, similar)
+        return settled(text, found, phrase, similar) if found and similar else by_meaning(text, phrase, similar)
 
     def _around(
         self, cues: CueText, context: ResolveContext, topics: Sequence[Mention], claims: Claims

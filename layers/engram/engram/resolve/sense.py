@@ -169,7 +169,9 @@ def modifies(text: str, start: int, end: int) -> bool:
     """Whether an English name of a language only says of what kind the next word is: `french fries` are not French
     lessons, and what is learnt, spoken or translated is the language whatever follows."""
     following = _NEXT_NOUN.match(text, end)
-    return bool(following) and not (_OF_LANGUAGE.fullmatch(following[1]) or _AS_LANGUAGE.search(text[:start]))
+    if following is None or _OF_LANGUAGE.fullmatch(following[1]):
+        return False
+    return not _AS_LANGUAGE.search(text[:start])
 
 
 _NEXT_NOUN = re.compile(r" ([a-z]+)")

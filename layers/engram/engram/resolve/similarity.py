@@ -21,6 +21,7 @@ from engram.resolve.models import Candidate
 MAX_PHRASE = 64
 """Characters: a longer rest of a query is a sentence about something, not the name of a topic."""
 _KEPT = 5
+_SURELY_NONE, _HARDLY = 0.9, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,21 @@ class TopicSimilarity:
             if topic_id not in ruled_out:
                 best[topic_id] = max(best.get(topic_id, -1.0), cosine)
         named = self._calibrated(best)
-        if not named or not wholes or not wholes[0] or decide(named) is not None:
+        if not named or not wholes or not wholes[0]:
             return named
+        accepted = decide(named)
+        if accepted is not None:
+            return () if self._of_no_topic(accepted.id, data, wholes[0]) else named
         exemplified = self._exemplified(wholes[0], max(best, key=lambda topic_id: best[topic_id]), ruled_out)
         return exemplified if decide(exemplified) is not None else named
+
+    def _of_no_topic(self, topic_id: str, *vectors: bytes) -> bool:
+        """Whether phrase and query both look like examples of no topic, and not in the least like this one."""
+        examples = shipped_examples()
+        if topic_id not in examples.topics:
+            return False
+        shares = [examples.probabilities(vector) for vector in vectors]
+        return all(1 - sum(share.values()) >= _SURELY_NONE and share[topic_id] <= _HARDLY for share in shares)
 
     def _exemplified(self, vector: bytes, nearest: str, ruled_out: frozenset[str]) -> tuple[Candidate, ...]:
         """Topics by example; none when the nearest name is of a topic without examples, which may be the one meant.

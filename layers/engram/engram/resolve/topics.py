@@ -100,7 +100,7 @@ def by_name(text: TopicText) -> list[Mention]:
         if on_borders(text.squeezed.text, hit.start, hit.end, name_score=TOPIC_SCORE):
             taken.append(span)
             found.append((span, ids))
-        else:
+        elif not hit.key.isascii():
             text.crossed.update(ids)
     named = {ids[0] for _span, ids in found if len(ids) == 1}
     rules = text.catalogue.topics
@@ -116,6 +116,27 @@ def _outspoken(text: TopicText, span: Span, others: Sequence[str]) -> bool:
         return False
     spoken = _spoken(text)
     return any(not _overlaps(span, (place,)) for other in others for place in spoken.get(other, ()))
+
+
+def contested(found: Sequence[Mention]) -> bool:
+    """Whether a topic was linked by its cues though another has cues in the text as well."""
+    return any(
+        mention.found_by == "rule" and mention.status is MentionStatus.LINKED and len(mention.candidates) > 1
+        for mention in found
+    )
+
+
+def settled(text: TopicText, found: list[Mention], phrase: str, similar: Similar) -> list[Mention]:
+    """Cues of several topics: nearness of meaning may say which of these is meant, where it is certain."""
+    ids = {candidate.id for candidate in found[0].candidates}
+    candidates = similar(phrase or text.normalised.text, ruled_out(text), whole=text.normalised.original)
+    best = decide(candidates)
+    if best is None or best.id not in ids:
+        text.trace.append("topic rules: the encoder decides nothing between them")
+        return found
+    text.trace.append("topic rules: the encoder decides between topics with cues")
+    kept = [candidate for candidate in candidates if candidate.id in ids]
+    return [replace(found[0], status=MentionStatus.LINKED, id=best.id, name=best.name, candidates=tuple(kept))]
 
 
 def by_cue_slip(text: TopicText) -> list[Mention]:
