@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from engram.domain.models import MentionStatus
-from engram.resolve.aliases import Squeezed, Target
+from engram.resolve.aliases import Hit, Squeezed, Target
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.resolve.decision import decide, decimal_score, ranked
 from engram.resolve.lexicon import not_names
@@ -85,36 +85,23 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
     hits = sorted(catalogue.entity_names.find(squeezed), key=lambda hit: (hit.start - hit.end, hit.start))
     for hit in hits:
         kinds = {catalogue.entities[target.id].type for target in hit.targets}
-        last = hit.end
-        following = squeezed.text[last : last + 1] if is_han(hit.key[-1]) else ""
-        divided = (following in _DIVISIONS and kinds & PLACE_TYPES) or (
-            following in _EDITIONS and kinds == {"language"}
-        )
-        if divided and on_borders(squeezed.text, hit.start, last + 1, name_score=NAME_SCORE):
-            last += 1  # 台湾省 is 台湾, 英文版 is 英文
+        last = hit.end + _with_suffix(squeezed.text, hit, kinds)
         start, end = squeezed.span(hit.start, last)
         if not claims.free(start, end):
             continue
-        if not on_borders(squeezed.text, hit.start, last, name_score=NAME_SCORE):
-            dropped += 1
-            whole = name_around(squeezed.text, hit.start, hit.end)
-            kin = catalogue.entity_names.get(squeezed.text[hit.end - 1 : hit.end + 1])
-            if "person" in kinds and doubled(squeezed.text, hit.start, hit.end) and not kin:
-                whole = hit.start, hit.end + 1
-            if (
-                whole
-                and claims.free(*squeezed.span(*whole))
-                and not catalogue.entity_names.get(squeezed.text[slice(*whole)])
-            ):
-                claims.longer.append(claims.take(*squeezed.span(*whole)))
-            continue
-        longer = inside_longer_name(normalised, start, end, kinds, catalogue)
-        if longer:
+        bordered = on_borders(squeezed.text, hit.start, last, name_score=NAME_SCORE)
+        dropped += not bordered
+        longer = (
+            inside_longer_name(normalised, start, end, kinds, catalogue)
+            if bordered
+            else _name_across(squeezed, hit, kinds, catalogue)
+        )
+        if longer and (bordered or claims.free(*longer)):
             claims.longer.append(claims.take(*longer))
-            continue
-        place = claims.take(start, end)
-        if kinds != {"language"} or not modifies(normalised.text, *place):
-            claims.claims.append(Claim(*place, hit.key, hit.targets))
+        elif bordered:
+            place = claims.take(start, end)
+            if kinds != {"language"} or not modifies(normalised.text, *place):
+                claims.claims.append(Claim(*place, hit.key, hit.targets))
     claims.claims.sort(key=lambda claim: claim.start)
     for span in unknown_places(normalised, squeezed):
         if claims.free(*span):
@@ -123,6 +110,26 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
         f"alias: {len(claims.claims)} names, {dropped} across word borders, {len(claims.longer)} in longer names"
     )
     return claims
+
+
+def _with_suffix(text: str, hit: Hit, kinds: set[str]) -> int:
+    """1 when the next character only says what the name is of: 台湾省 is 台湾, 英文版 is 英文."""
+    following = text[hit.end : hit.end + 1] if is_han(hit.key[-1]) else ""
+    place = following in _DIVISIONS and bool(kinds & PLACE_TYPES)
+    if not place and not (following in _EDITIONS and kinds == {"language"}):
+        return 0
+    return int(on_borders(text, hit.start, hit.end + 1, name_score=NAME_SCORE))
+
+
+def _name_across(squeezed: Squeezed, hit: Hit, kinds: set[str], catalogue: Catalogue) -> tuple[int, int] | None:
+    """The span of an unknown name that a known one, not on word borders, is a part of (王磊磊, 中山大学)."""
+    whole = name_around(squeezed.text, hit.start, hit.end)
+    kin = catalogue.entity_names.get(squeezed.text[hit.end - 1 : hit.end + 1])
+    if "person" in kinds and doubled(squeezed.text, hit.start, hit.end) and not kin:
+        whole = hit.start, hit.end + 1
+    if whole is None or catalogue.entity_names.get(squeezed.text[slice(*whole)]):
+        return None
+    return squeezed.span(*whole)
 
 
 def _silence(squeezed: Squeezed, claims: Claims, catalogue: Catalogue) -> None:
