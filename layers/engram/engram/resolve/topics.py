@@ -59,17 +59,15 @@ class TopicText:
     crossed: set[str] = field(default_factory=set)
     named: Sequence[Span] = ()
     trace: list[str] = field(default_factory=list)
-    _never: dict[str, list[Span]] | None = None
+    _never: dict[str, list[Span]] = field(default_factory=dict)
 
-    @property
-    def never(self) -> dict[str, list[Span]]:
-        """Topic id → spans of the folded text inside which its words say nothing."""
-        if self._never is None:
-            self._never = {
-                topic_id: [match.span() for match in pattern.finditer(self.normalised.text)]
-                for topic_id, pattern in _never_patterns(self.catalogue)
-            }
-        return self._never
+    def never(self, topic_id: str) -> list[Span]:
+        """Spans of the folded text inside which the topic's words say nothing."""
+        if topic_id not in self._never:
+            pattern = _never_patterns(self.catalogue).get(topic_id)
+            found = pattern.finditer(self.normalised.text) if pattern else ()
+            self._never[topic_id] = [match.span() for match in found]
+        return self._never[topic_id]
 
     def mention(self, span: Span, step: str, candidates: Sequence[Candidate], linked: Candidate | None) -> Mention:
         """A mention of a topic at a span of the folded text."""
@@ -87,14 +85,13 @@ class TopicText:
 
 def by_name(text: TopicText) -> list[Mention]:
     """Names and aliases as filed: longest first, on word borders, none inside a `never` expression."""
-    never = text.never
     text.crossed.clear()
     taken: list[Span] = []
     found: list[tuple[Span, list[str]]] = []
     hits = sorted(text.catalogue.topic_names.find(text.squeezed), key=lambda hit: (hit.start - hit.end, hit.start))
     for hit in hits:
         span = text.squeezed.span(hit.start, hit.end)
-        ids = [target.id for target in hit.targets if not _overlaps(span, never.get(target.id, ()))]
+        ids = [target.id for target in hit.targets if not _overlaps(span, text.never(target.id))]
         if not ids or _overlaps(span, taken) or _overlaps(span, text.silent):
             continue
         if on_borders(text.squeezed.text, hit.start, hit.end, name_score=TOPIC_SCORE):
@@ -208,12 +205,11 @@ def by_cue(text: TopicText) -> list[Mention]:
 def _spoken(text: TopicText) -> dict[str, set[Span]]:
     """Topic → spans of the words that speak for it."""
     index = _cue_index(text.catalogue)
-    never = text.never
     spoken: dict[str, set[Span]] = {}
     hinted: dict[str, set[Span]] = {}
     for found in index.find(text.cues, text.types, without=text.silent):
         topic_id, sort = found.owner
-        if any(_overlaps(span, never.get(topic_id, ())) for span in found.spans):
+        if any(_overlaps(span, text.never(topic_id)) for span in found.spans):
             continue
         (spoken if sort == "cue" else hinted).setdefault(topic_id, set()).update(found.spans)
     for topic_id, spans in hinted.items():
@@ -235,7 +231,7 @@ def by_keyword(text: TopicText) -> list[Mention]:
     found = {
         topic_id: (score, spans)
         for topic_id, (score, spans) in keyword_index(text.catalogue).find(text.cues).items()
-        if not any(_overlaps(span, text.never.get(topic_id, ())) for span in spans)
+        if not any(_overlaps(span, text.never(topic_id)) for span in spans)
     }
     order = sorted(found, key=lambda topic_id: (-found[topic_id][0], topic_id))
     if not order or (len(order) > 1 and found[order[0]][0] < _CUE_LEAD * found[order[1]][0]):
@@ -249,7 +245,6 @@ def by_keyword(text: TopicText) -> list[Mention]:
 
 def by_head(text: TopicText) -> list[Mention]:
     """Words that are ambiguous when nothing else is said (攻略, plan); the type of an entity may decide."""
-    never = text.never
     for hit in text.catalogue.head_names.find(text.squeezed):
         span = text.squeezed.span(hit.start, hit.end)
         if _overlaps(span, text.silent) or not on_borders(
@@ -258,9 +253,7 @@ def by_head(text: TopicText) -> list[Mention]:
             continue
         head = hit.targets[0].id
         ids = [
-            topic_id
-            for topic_id in text.catalogue.ambiguous_heads[head]
-            if not _overlaps(span, never.get(topic_id, ()))
+            topic_id for topic_id in text.catalogue.ambiguous_heads[head] if not _overlaps(span, text.never(topic_id))
         ]
         of_name = any(0 <= span[0] - last <= 1 for _first, last in text.named)
         if not ids or not (of_name or stands_as_noun(text.normalised.text, span, head)):
@@ -290,7 +283,7 @@ def _is_one_word(phrase: str) -> bool:
 def ruled_out(text: TopicText) -> frozenset[str]:
     """Topics that the text excludes: by an expression that is never theirs, or by the type of its entities (with a
     city there is no game's guide)."""
-    never = frozenset(topic_id for topic_id, spans in text.never.items() if spans) | text.crossed
+    never = frozenset(topic_id for topic_id in text.catalogue.topics if text.never(topic_id)) | text.crossed
     if not text.types & PLACE_TYPES:
         return never
     return never | frozenset(
@@ -387,9 +380,9 @@ def _cue_words(catalogue: Catalogue) -> SoundTable:
 
 
 @lru_cache(maxsize=8)
-def _never_patterns(catalogue: Catalogue) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple(
-        (topic.id, re.compile("|".join(f"(?:{pattern})" for pattern in topic.rules.never)))
+def _never_patterns(catalogue: Catalogue) -> Mapping[str, re.Pattern[str]]:
+    return {
+        topic.id: re.compile("|".join(f"(?:{pattern})" for pattern in topic.rules.never))
         for topic in catalogue.topics.values()
         if topic.rules.never
-    )
+    }
