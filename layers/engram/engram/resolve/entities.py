@@ -33,7 +33,7 @@ from engram.text.segment import on_borders
 
 NAME_SCORE = -13.9
 """Logarithm of the probability given to a name that the dictionary lacks: about fifty times in its corpus."""
-_EXPRESSION_SCORE = -9.0
+_EXPRESSION_SCORE = -7.5
 _DIVISIONS = ("省", "市", "县")
 _EDITIONS = ("版", "课", "书", "歌")
 _CERTAIN = decimal_score(0.99)

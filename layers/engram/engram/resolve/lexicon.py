@@ -43,6 +43,12 @@ def in_passing() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
+def loose_words() -> frozenset[str]:
+    """Words of topics that are as often said of other things (`software suite`, 护照): alone they are weak evidence."""
+    return frozenset((DATA / "loose_words.txt").read_text("utf-8").split())
+
+
+@lru_cache(maxsize=1)
 def given_names() -> frozenset[str]:
     """Given names in Latin letters, lower case: what follows one is a surname, whatever else it may name."""
     return frozenset((DATA / "given_names.txt").read_text("utf-8").split())

@@ -47,6 +47,7 @@ _LATIN_NAME = re.compile(
     r"(?<![A-Za-z])[A-Z][a-zà-ÿ]{2,}(?:[A-Z][a-z]+)?(?:[’'][A-Z]?[a-z]+)?(?:[ -][A-Z][a-zà-ÿ]{2,})*(?![A-Z])"
 )
 _WORD_BEFORE = re.compile(r"\b([A-Z][a-z]+) $")
+_DAY_NEXT = re.compile(r" (?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Day|Eve|Week)\b")
 _CAPITAL_NEXT = re.compile(r" ([A-Z][a-z]{2,})")
 _PLAY = re.compile(
     r"(?:^|\b)(?:play|listen to|put on|queue|sing) (?P<work>[A-Z][\w']*(?: [A-Z][\w']*)*)(?: by "
@@ -182,6 +183,8 @@ def _latin_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[S
         while parts and _ordinary(parts[-1], catalogue):
             parts = parts[:-1]
         name = " ".join(parts)
+        if _DAY_NEXT.match(original, start + len(name)):
+            continue  # Cyber Monday
         bare = re.sub(r"[’']s$", "", name)
         if not bare or _DEMONYM.search(bare.lower()) or catalogue.entity_names.get(bare.lower().removesuffix("er")):
             continue

@@ -22,6 +22,8 @@ MAX_PHRASE = 64
 """Characters: a longer rest of a query is a sentence about something, not the name of a topic."""
 _KEPT = 5
 _SURELY_NONE, _HARDLY = 0.9, 0.05
+_LIKELY_NONE, _SELDOM = 0.7, 0.1
+"""What doubts a single loose word; less than what doubts a name that is near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +91,23 @@ class TopicSimilarity:
         exemplified = self._exemplified(wholes[0], max(best, key=lambda topic_id: best[topic_id]), ruled_out)
         return exemplified if decide(exemplified) is not None else named
 
-    def _of_no_topic(self, topic_id: str, *vectors: bytes) -> bool:
+    def doubts(self, topic_id: str, phrase: str, whole: str) -> bool:
+        """Whether a phrase and the query that it is from look like examples of no topic, and hardly like this one."""
+        if not self._by_example or max(len(phrase), len(whole)) > MAX_WHOLE:
+            return False
+        try:
+            vectors = self._embedder.embed([phrase, whole], "query")
+        except EngramError:
+            return False
+        return all(vectors) and self._of_no_topic(topic_id, *vectors, sure=_LIKELY_NONE, hardly=_SELDOM)
+
+    def _of_no_topic(self, topic_id: str, *vectors: bytes, sure: float = _SURELY_NONE, hardly: float = _HARDLY) -> bool:
         """Whether phrase and query both look like examples of no topic, and not in the least like this one."""
         examples = shipped_examples()
         if topic_id not in examples.topics:
             return False
         shares = [examples.probabilities(vector) for vector in vectors]
-        return all(1 - sum(share.values()) >= _SURELY_NONE and share[topic_id] <= _HARDLY for share in shares)
+        return all(1 - sum(share.values()) >= sure and share[topic_id] <= hardly for share in shares)
 
     def _exemplified(self, vector: bytes, nearest: str, ruled_out: frozenset[str]) -> tuple[Candidate, ...]:
         """Topics by example; none when the nearest name is of a topic without examples, which may be the one meant.

@@ -16,11 +16,13 @@ from engram.resolve.aliases import Squeezed
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue, topic_names
 from engram.resolve.decision import decide, decimal_score, ranked
 from engram.resolve.expressions import HEAD_NOUNS, CueIndex, CueText, weight
+from engram.resolve.heads import stands_as_noun
 from engram.resolve.keywords import keyword_index
+from engram.resolve.lexicon import loose_words
 from engram.resolve.models import Candidate, Mention
 from engram.resolve.phonetics import SoundTable
 from engram.resolve.slips import slips
-from engram.text.normalise import NormalisedText
+from engram.text.normalise import NormalisedText, fold
 from engram.text.segment import on_borders
 
 TOPIC_SCORE = -12.0
@@ -35,9 +37,12 @@ Span = tuple[int, int]
 
 
 class Similar(Protocol):
-    """A phrase, the ids ruled out and the whole text → topics near in meaning, with probabilities."""
+    """A phrase, the ids ruled out and the whole text → topics near in meaning, with probabilities; and whether phrase
+    and text look like being about none, this one least."""
 
     def __call__(self, phrase: str, ruled_out: frozenset[str] = ..., *, whole: str = ...) -> tuple[Candidate, ...]: ...
+
+    def doubts(self, topic_id: str, phrase: str, whole: str) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -116,17 +121,24 @@ def _outspoken(text: TopicText, span: Span, others: Sequence[str]) -> bool:
 
 
 def contested(found: Sequence[Mention]) -> bool:
-    """Whether a topic was linked by its cues though another has cues in the text as well."""
+    """Whether a topic was linked by its cues though another has cues in the text as well, or by one loose word."""
     return any(
-        mention.found_by == "rule" and mention.status is MentionStatus.LINKED and len(mention.candidates) > 1
+        mention.found_by == "rule"
+        and mention.status is MentionStatus.LINKED
+        and (len(mention.candidates) > 1 or fold(mention.text) in loose_words())
         for mention in found
     )
 
 
 def settled(text: TopicText, found: list[Mention], phrase: str, similar: Similar) -> list[Mention]:
-    """Cues of several topics: nearness of meaning may say which of these is meant, where it is certain."""
+    """Cues of several topics, or one loose word: nearness of meaning may say which is meant, or that none is."""
+    whole = text.normalised.original
+    if len(found[0].candidates) < 2:
+        doubted = similar.doubts(found[0].id, phrase or whole, whole)
+        text.trace.append("topic rules: one loose word, " + ("doubted by examples" if doubted else "not doubted"))
+        return [] if doubted else found
     ids = {candidate.id for candidate in found[0].candidates}
-    candidates = similar(phrase or text.normalised.text, ruled_out(text), whole=text.normalised.original)
+    candidates = similar(phrase or whole, ruled_out(text), whole=whole)
     best = decide(candidates)
     if best is None or best.id not in ids:
         text.trace.append("topic rules: the encoder decides nothing between them")
@@ -311,44 +323,6 @@ def by_meaning(text: TopicText, phrase: str, similar: Similar | None) -> list[Me
         return []
     text.trace.append("topic embedding: accepted")
     return [text.mention((0, len(text.normalised.text)), "embedding", candidates[:3], best)]
-
-
-def stands_as_noun(text: str, span: Span, head: str) -> bool:
-    """Whether an ambiguous head is used as a noun: `the plan`, 上次的推荐, but not `I plan to`, 推荐一款手机."""
-    start, end = span
-    if head in _VERBS_TOO:
-        if _NOUN_BEFORE.search(text[:start]) or _NOTHING_AFTER.match(text, end):
-            return True
-        if head == "推荐" and _HAN.match(text, end) and not _GOES_ON.match(text, end):
-            return False
-        return not (_OBJECT.match(text, end) or (_SUBJECT_BEFORE.search(text[:start]) and _WHEN_AFTER.match(text, end)))
-    if not head.isascii():
-        return True
-    before, after = text[:start], text[end:]
-    if _NO_NOUN_AFTER.match(after) and not (head in _NOUNS_WITH_TO and _DETERMINED.search(before)):
-        return False
-    return bool(_DETERMINED.search(before)) or (not after.strip(" ?.!") and not _VERB_BEFORE.search(before))
-
-
-_VERBS_TOO = frozenset(("推荐", "计划", "训练", "报告"))
-_NOUNS_WITH_TO = frozenset(("trip", "guide", "trips", "guides"))
-_OBJECT = re.compile(
-    r"(?:一下|过|了)?(?:几|哪|一|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
-)
-_HAN = re.compile(r"[\u4e00-\u9fff]")
-_GOES_ON = re.compile(r"列表|清单|名单|记录|内容|呢|吧|嘛|啊|再|发|是|有|都|还|来|在|怎|过的")
-_NOUN_BEFORE = re.compile(r"(?:的|[这那][个份次套版])$")
-_NOTHING_AFTER = re.compile(r"(?:一下|几个|一些|点|个)?[吧呗啊呢嘛。！？!? ]*$")
-_SUBJECT_BEFORE = re.compile(r"(?:[我你他她它]们?|人|公司|老板)(?:还|也|都|正|本来|原本)?$")
-_WHEN_AFTER = re.compile(
-    r"(?:[今明后昨][年天日]|[下上这本](?:个?月|周|星期|半年)|年底|\d|[一-龥]{2}(?:去|到|买|换|搬|学|考|辞|退|结))"
-)
-_DETERMINED = re.compile(
-    r"(?:\b(?:the|my|our|your|a|an|that|this|his|her|their|last|latest|next|new|old|first|any|for|about|on|me)|'s)"
-    r"(?: \w+)? $|^$"
-)
-_NO_NOUN_AFTER = re.compile(r" (?:to\b|me\b|us\b|him\b|on doing|a\b|b\b|over\b|him\b|the\b|for me to)")
-_VERB_BEFORE = re.compile(r"\b(?:to|i|we|you|they|will|can|should|would|don't|didn't|please) $")
 
 
 def _overlaps(span: Span, others: Sequence[Span]) -> bool:

@@ -1,0 +1,48 @@
+"""Whether a word that several topics share (攻略, plan) stands in a text as the noun that it is in their names.
+
+`I plan to move` and 推荐一款手机 are about no plan and no recommendation that was made.
+"""
+
+from __future__ import annotations
+
+import re
+
+Span = tuple[int, int]
+
+
+def stands_as_noun(text: str, span: Span, head: str) -> bool:
+    """Whether an ambiguous head is used as a noun: `the plan`, 上次的推荐, but not `I plan to`, 推荐一款手机."""
+    start, end = span
+    if head in _VERBS_TOO:
+        if _NOUN_BEFORE.search(text[:start]) or _NOTHING_AFTER.match(text, end):
+            return True
+        if head == "推荐" and _HAN.match(text, end) and not _GOES_ON.match(text, end):
+            return False
+        return not (_OBJECT.match(text, end) or (_SUBJECT_BEFORE.search(text[:start]) and _WHEN_AFTER.match(text, end)))
+    if not head.isascii():
+        return True
+    before, after = text[:start], text[end:]
+    if _NO_NOUN_AFTER.match(after) and not (head in _NOUNS_WITH_TO and _DETERMINED.search(before)):
+        return False
+    return bool(_DETERMINED.search(before)) or (not after.strip(" ?.!") and not _VERB_BEFORE.search(before))
+
+
+_VERBS_TOO = frozenset(("推荐", "计划", "训练", "报告"))
+_NOUNS_WITH_TO = frozenset(("trip", "guide", "trips", "guides"))
+_OBJECT = re.compile(
+    r"(?:一下|过|了)?(?:几|哪|一|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
+)
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_GOES_ON = re.compile(r"列表|清单|名单|记录|内容|呢|吧|嘛|啊|再|发|是|有|都|还|来|在|怎|过的")
+_NOUN_BEFORE = re.compile(r"(?:的|[这那][个份次套版])$")
+_NOTHING_AFTER = re.compile(r"(?:一下|几个|一些|点|个)?[吧呗啊呢嘛。！？!? ]*$")
+_SUBJECT_BEFORE = re.compile(r"(?:[我你他她它]们?|人|公司|老板)(?:还|也|都|正|本来|原本)?$")
+_WHEN_AFTER = re.compile(
+    r"(?:[今明后昨][年天日]|[下上这本](?:个?月|周|星期|半年)|年底|\d|[一-龥]{2}(?:去|到|买|换|搬|学|考|辞|退|结))"
+)
+_DETERMINED = re.compile(
+    r"(?:\b(?:the|my|our|your|a|an|that|this|his|her|their|last|latest|next|new|old|first|any|for|about|on|me)|'s)"
+    r"(?: \w+)? $|^$"
+)
+_NO_NOUN_AFTER = re.compile(r" (?:to\b|me\b|us\b|him\b|on doing|a\b|b\b|over\b|him\b|the\b|for me to)")
+_VERB_BEFORE = re.compile(r"\b(?:to|i|we|you|they|will|can|should|would|don't|didn't|please) $")
