@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from engram.domain.models import MentionStatus, Message
 from engram.ports import Embedder
 from engram.resolve.aliases import squeeze
-from engram.resolve.catalogue import Catalogue
+from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.resolve.entities import (
     Claims,
     certain_types,
@@ -157,8 +157,17 @@ class Resolver:
             linked,
             recent_ids=_unambiguous(named),
             named_ids=_unambiguous(claims),
-            named_types=frozenset(self.catalogue.entities[name].type for name in _unambiguous(claims)),
+            named_types=self._types_named(claims),
         )
+
+    def _types_named(self, claims: Claims) -> frozenset[str]:
+        """Types of names that mean one entity, and the one type that several ambiguous names share (Java, Python)."""
+        sure = {self.catalogue.entities[name].type for name in _unambiguous(claims)}
+        open_names = {claim.key: claim.targets for claim in claims.claims if len(claim.targets) > 1}
+        kinds = [{self.catalogue.entities[target.id].type for target in targets} for targets in open_names.values()]
+        shared = set.intersection(*kinds) if len(kinds) > 1 else set()
+        both_places = len(kinds) > 1 and all(types & PLACE_TYPES for types in kinds)
+        return frozenset(sure | shared) if len(shared) == 1 and not both_places else frozenset(sure)
 
     def subjects(self, messages: Sequence[Message], context: ResolveContext) -> Subjects:
         """What a run of messages is about, for storing with their conversation. No encoder, no model.

@@ -86,6 +86,8 @@ def evidence(targets: Sequence[Target], around: Surroundings, place: tuple[int, 
     here = _counts(near, place)
     before = _counts(around.recent, None)
     totals: dict[str, float] = {}
+    kinds = {around.catalogue.entities[target.id].type for target in targets}
+    within = len(targets) > 1 and _lies_around(kinds, around.cues.text, place)
     # A name of one entity only cannot vouch for itself.
     known = around.recent_ids if len(targets) == 1 else around.recent_ids | around.named_ids
     for target in targets:
@@ -94,6 +96,7 @@ def evidence(targets: Sequence[Target], around: Surroundings, place: tuple[int, 
         total += _graded(_own(around.catalogue, target.id, near, place), OWN_HINT)
         total += RECENT if target.id in known else 0.0
         total += TYPE_CUE if kind == "person" and _speaks(around.cues.text, place) else 0.0
+        total += TYPE_CUE if kind in PLACE_TYPES and within else 0.0
         total += COMPANY if kind in _company(target.id, targets, around, place) else 0.0
         total += TOPIC if any(kind in around.catalogue.topics[topic].rules.types for topic in around.topics) else 0.0
         totals[target.id] = total
@@ -112,7 +115,18 @@ def _company(target_id: str, targets: Sequence[Target], around: Surroundings, pl
 
 def _speaks(text: str, place: tuple[int, int]) -> bool:
     """Whether the name says or is told something: `tell Jordan`, 问中山. What `I said about Jordan` makes no person."""
-    return bool(_SAYS.match(text[place[1] :]) or _IS_TOLD.search(text[: place[0]]))
+    before, after = text[: place[0]], text[place[1] :]
+    return bool(_SAYS.match(after) or _IS_TOLD.search(before) or (_DID.search(before) and _SAY.match(after)))
+
+
+def _lies_around(kinds: set[str], text: str, place: tuple[int, int]) -> bool:
+    """Whether something is in what is named, and nothing else that it may name can be lived or worked in."""
+    return kinds <= {*PLACE_TYPES, "person", "pet", "food", "animal"} and bool(_WITHIN.search(text[: place[0]]))
+
+
+_WITHIN = re.compile(r"\b(?:in|visit|visiting|visited|around|across|throughout) $")
+_DID = re.compile(r"\b(?:did|does|do|has|would|will|didn't|doesn't) $")
+_SAY = re.compile(r" (?:say|tell|mention|think|ask|reply|suggest|recommend|want|call|text|like|answer|agree|promise)\b")
 
 
 _SAYS = re.compile(
