@@ -24,6 +24,7 @@ from engram.resolve.sense import (
     needs_evidence,
     opens_sentence,
     reads_as_word,
+    spoken_of,
     weigh,
 )
 from engram.resolve.slips import slips
@@ -187,8 +188,8 @@ def decide_claims(normalised: NormalisedText, claims: Claims, around: Surroundin
 def _decide(normalised: NormalisedText, claim: Claim, around: Surroundings) -> Mention | None:
     first, last = normalised.span(claim.start, claim.end)
     written = normalised.original[first:last]
-    spelling = Spelling(written, opens_sentence(normalised.original, first))
     place = (claim.start, claim.end)
+    spelling = Spelling(written, opens_sentence(normalised.original, first), spoken_of(normalised.text, place))
     kinds = [around.catalogue.entities[target.id].type for target in claim.targets]
     # Between several names a capital speaks for a name, even where a sentence begins.
     strict = spelling if len(kinds) == 1 else replace(spelling, opening=False)

@@ -117,9 +117,12 @@ class CueIndex(Generic[Owner]):
         else:
             self._latin.setdefault(tokens[0].rstrip("*"), []).append(entry)
 
-    def find(self, cues: CueText, types: Iterable[str] = (), *, without: Sequence[Span] = ()) -> list[Found[Owner]]:
-        """Expressions that hold in the text, given the types of its entities. Words inside `without` say nothing."""
-        atoms = self._atoms(cues, without)
+    def find(
+        self, cues: CueText, types: Iterable[str] = (), *, without: Sequence[Span] = (), names: Sequence[Span] = ()
+    ) -> list[Found[Owner]]:
+        """Expressions that hold in the text, given the types of its entities. Words that touch `without` say nothing,
+        nor does what is only a part of one of the `names` (书 in 飞书)."""
+        atoms = self._atoms(cues, without, names)
         present = frozenset(types)
         found: list[Found[Owner]] = []
         for number in dict.fromkeys(number for atom in atoms for number in self._by_atom[atom]):
@@ -129,10 +132,11 @@ class CueIndex(Generic[Owner]):
                 found.append(Found(owner, spans))
         return found
 
-    def _atoms(self, cues: CueText, without: Sequence[Span]) -> dict[str, list[Span]]:
+    def _atoms(self, cues: CueText, without: Sequence[Span], names: Sequence[Span]) -> dict[str, list[Span]]:
         atoms: dict[str, list[Span]] = {}
         for atom, start, end in (*self._latin_atoms(cues), *self._han_atoms(cues)):
-            if not any(start < last and first < end for first, last in without):
+            touched = any(start < last and first < end for first, last in without)
+            if not touched and not any(part_of((start, end), name) for name in names):
                 atoms.setdefault(atom, []).append((start, end))
         return atoms
 
@@ -164,6 +168,11 @@ class CueIndex(Generic[Owner]):
                         yield atom, start, end
                 elif on_borders(text, start, end, name_score=CUE_SCORE):
                     yield atom, start, end
+
+
+def part_of(span: Span, name: Span) -> bool:
+    """Whether a span lies within a longer one."""
+    return name[0] <= span[0] and span[1] <= name[1] and span != name
 
 
 def _follows(tokens: Sequence[tuple[str, int, int]], at: int, parts: Sequence[str], *, open_ended: bool) -> int | None:

@@ -111,7 +111,8 @@ class Resolver:
             claim_slips(normalised, claims, self.catalogue)
         topic_text = TopicText(normalised, squeezed, cues, self.catalogue, certain_types(claims, self.catalogue))
         topic_text.silent = [match.span() for match in in_passing().finditer(normalised.text)]
-        topic_text.named = [*((claim.start, claim.end) for claim in claims.claims), *claims.longer, *claims.places]
+        topic_text.known = [(claim.start, claim.end) for claim in claims.claims]
+        topic_text.named = [*topic_text.known, *claims.longer, *claims.places]
         topics = self._topics(topic_text, claims, time_spans, None)
         around = self._around(cues, context, topics, claims)
         entities = decide_claims(normalised, claims, around)

@@ -58,10 +58,12 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a name was written: the words as they are, and whether they begin the sentence."""
+    """How a name was written: the words as they are, whether they begin the sentence, and whether they alone are what
+    the sentence says was spoken of (关于联想, 聊的奔驰)."""
 
     written: str
     opening: bool
+    spoken_of: bool = False
 
 
 def weigh(
@@ -141,6 +143,8 @@ def needs_evidence(target: Target, kind: str, spelling: Spelling, key: str) -> b
     """Whether this name is so ordinary a word that without evidence it is taken for the word."""
     if kind in COMMON_TYPES or (kind == "person" and target.written.islower()):
         return False
+    if spelling.spoken_of or key in _NEVER_WORDS:
+        return False
     if key in _WORDS_TOO or (len(key) == 2 and target.written.isupper() and spelling.written.islower()):
         return True
     if has_han(key):
@@ -152,6 +156,15 @@ def needs_evidence(target: Target, kind: str, spelling: Spelling, key: str) -> b
     return not capital or spelling.opening
 
 
+def spoken_of(text: str, place: tuple[int, int]) -> bool:
+    """Whether a name is all that was talked about: a verb of talk before it, and no noun that it could belong to."""
+    return bool(_TALK_OF.search(text[: place[0]]) and _NO_MORE.match(text, place[1]))
+
+
+_TALK_OF = re.compile(r"(?:关于|有关|聊的?|[聊说谈]到|[聊说讲谈]过的?|说的|提到|提过的?|讨论过?的?)$")
+_NO_MORE = re.compile(r"$|[，。？！,.?! ]|我|你|的(?:事|内容|讨论|对话|话题|记录|那)|吗|呢|这家|那家|公司|是|都|什么")
+_NEVER_WORDS = frozenset(("微软", "微信"))
+"""Names that the dictionary lists as plain words."""
 _WORDS_TOO = frozenset(("雪梨", "大苹果"))
 """Second names of places that are more often what they say."""
 RARE = -14.5

@@ -15,7 +15,7 @@ from engram.domain.models import MentionStatus
 from engram.resolve.aliases import Squeezed
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue, topic_names
 from engram.resolve.decision import decide, decimal_score, ranked
-from engram.resolve.expressions import HEAD_NOUNS, CueIndex, CueText, weight
+from engram.resolve.expressions import HEAD_NOUNS, CueIndex, CueText, part_of, weight
 from engram.resolve.heads import stands_as_noun
 from engram.resolve.keywords import keyword_index
 from engram.resolve.lexicon import loose_words
@@ -50,7 +50,7 @@ class TopicText:
     """A text as the topic ladder reads it.
 
     Attributes:
-        types: of the entities in it; named: their spans in the folded text.
+        types: of the entities in it; named: spans of names in the folded text; known: of those in the catalogue.
         silent: spans of the folded text that must not be read as topic words.
         crossed: topics of which a name stands in the text only across words (体检 in 身体检测).
     """
@@ -63,6 +63,7 @@ class TopicText:
     silent: Sequence[Span] = ()
     crossed: set[str] = field(default_factory=set)
     named: Sequence[Span] = ()
+    known: Sequence[Span] = ()
     trace: list[str] = field(default_factory=list)
     _never: dict[str, list[Span]] = field(default_factory=dict)
 
@@ -219,7 +220,7 @@ def _spoken(text: TopicText) -> dict[str, set[Span]]:
     index = _cue_index(text.catalogue)
     spoken: dict[str, set[Span]] = {}
     hinted: dict[str, set[Span]] = {}
-    for found in index.find(text.cues, text.types, without=text.silent):
+    for found in index.find(text.cues, text.types, without=text.silent, names=text.known):
         topic_id, sort = found.owner
         if any(_overlaps(span, text.never(topic_id)) for span in found.spans):
             continue
@@ -259,9 +260,8 @@ def by_head(text: TopicText) -> list[Mention]:
     """Words that are ambiguous when nothing else is said (攻略, plan); the type of an entity may decide."""
     for hit in text.catalogue.head_names.find(text.squeezed):
         span = text.squeezed.span(hit.start, hit.end)
-        if _overlaps(span, text.silent) or not on_borders(
-            text.squeezed.text, hit.start, hit.end, name_score=TOPIC_SCORE
-        ):
+        silent = _overlaps(span, text.silent) or any(part_of(span, name) for name in text.known)
+        if silent or not on_borders(text.squeezed.text, hit.start, hit.end, name_score=TOPIC_SCORE):
             continue
         head = hit.targets[0].id
         ids = [
