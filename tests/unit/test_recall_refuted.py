@@ -6,6 +6,7 @@ import pytest
 
 from engram.domain.documents import Document, DocumentKind, Hit, SearchResult
 from engram.domain.models import MessageRef
+from engram.domain.scope import Scope
 from engram.lifecycle.targets import TargetKind
 from engram.recall.bundle import SupportStatus
 from engram.recall.refuted import Refuted
@@ -126,6 +127,25 @@ def test_a_conversation_deleted_while_a_recall_runs_is_not_referred_to(memory, m
     bundle = memory.recall("list all our conversations about a grinder", limit=2)
     assert len(bundle.conversation_refs) == len(before.conversation_refs) - 1
     assert doomed not in repr(bundle)
+
+
+@pytest.mark.parametrize("stranger", [Scope("acme", "u10"), Scope("acme", "U1"), Scope("other", "u1")])
+def test_an_index_that_mixes_up_users_shows_nothing_of_another(memory, stranger):
+    """Nearer to the query than anything of the user's own, and on every leg."""
+    query = "which locker at the gym is mine?"
+    memory.say("gym", "06-01 10:00", "Which locker at the gym is mine? Number 31, code 4711.", "Noted!", scope=stranger)
+
+    class MixedUp:
+        name = "mixed up"
+
+        def search(self, scope, query):
+            own, others = (memory.services.rows_index.search(one, query) for one in (memory.scope, stranger))
+            return SearchResult({leg: (*others.legs[leg], *own.legs.get(leg, ())) for leg in others.legs})
+
+    assert memory.recall(query, scope=stranger).support_status is SupportStatus.SUPPORTED
+    bundle = memory.reopened(remote_index=MixedUp()).recall(query, explain=True)
+    assert bundle.support_status is SupportStatus.UNSUPPORTED
+    assert "4711" not in repr(bundle)
 
 
 def test_an_index_is_asked_nothing_twice_however_much_is_refuted(memory):
