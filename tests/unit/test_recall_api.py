@@ -114,7 +114,7 @@ class TestRecall:
         assert answer.status == 400
         assert answer.headers["Content-Type"] == "application/problem+json"
         assert field in answer.json["field"]
-        assert "Traceback" not in answer.text
+        assert not any(word in answer.text for word in ("Traceback", "RecentMessageBody", "RecallBody"))
 
     @pytest.mark.parametrize(
         "query", ["\ud800", "a\udfff b", "\x00", "😀" * 50, "x" * 10_000, "?", "{}", "{x.__class__}"]
@@ -126,7 +126,9 @@ class TestRecall:
 
     @pytest.mark.parametrize("body", ["", "{", "[]", "null", '"x"', "[" * 5_000, '{"query": NaN}'])
     def test_a_body_that_is_no_object_is_refused(self, stack, body):
-        assert stack.call("recall", RECALL, body=body).status == 400
+        answer = stack.call("recall", RECALL, body=body)
+        assert answer.status == 400
+        assert "RecallBody" not in answer.text
 
     def test_takes_kinds_apart(self, stack):
         stack.say("我对花生过敏，住在东京，是后端工程师。", session="me")

@@ -37,6 +37,9 @@ _METERED = {
 
 PROBLEM = "application/problem+json"
 
+_NO_OBJECT = frozenset({"model_type", "model_attributes_type", "dict_type"})
+"""Pydantic's names of the complaint that something is no JSON object."""
+
 
 def resolver() -> APIGatewayHttpResolver:
     """A router of API Gateway 2.0 events whose errors are `application/problem+json` (RFC 9457)."""
@@ -108,7 +111,9 @@ def invalid_input(error: ValidationError) -> InvalidInput:
     path = ".".join(str(part) for part in first["loc"]) or "body"
     if first["type"] == "extra_forbidden":
         return InvalidInput(f"unknown parameter {printable(path)}", field=printable(path))
-    return InvalidInput(f"{printable(path)}: {first['msg']}", field=printable(path))
+    # Pydantic's own words name our class.
+    rule = "must be an object" if first["type"] in _NO_OBJECT else first["msg"]
+    return InvalidInput(f"{printable(path)}: {rule}", field=printable(path))
 
 
 def printable(name: str) -> str:
