@@ -14,7 +14,7 @@ from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.resolve.decision import decide, decimal_score, ranked
 from engram.resolve.lexicon import not_names
 from engram.resolve.models import Candidate, Mention
-from engram.resolve.names import doubled, inside_longer_name, name_around, unknown_names, unknown_places
+from engram.resolve.names import doubled, inside_longer_name, is_landform, name_around, unknown_names, unknown_places
 from engram.resolve.sense import (
     TYPE_CUE,
     Spelling,
@@ -98,7 +98,8 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
             else _name_across(squeezed, hit, kinds, catalogue)
         )
         if longer and (bordered or claims.free(*longer)):
-            claims.longer.append(claims.take(*longer))
+            kept = claims.places if is_landform(normalised.text[slice(*longer)]) else claims.longer
+            kept.append(claims.take(*longer))
         elif bordered:
             place = claims.take(start, end)
             if kinds != {"language"} or not modifies(normalised.text, *place):

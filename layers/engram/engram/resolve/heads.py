@@ -41,7 +41,7 @@ _WHEN_AFTER = re.compile(
     r"(?:[今明后昨][年天日]|[下上这本](?:个?月|周|星期|半年)|年底|\d|[一-龥]{2}(?:去|到|买|换|搬|学|考|辞|退|结))"
 )
 _DETERMINED = re.compile(
-    r"(?:\b(?:the|my|our|your|a|an|that|this|his|her|their|last|latest|next|new|old|first|any|for|about|on|me)|'s)"
+    r"(?:\b(?:some|the|my|our|your|a|an|that|this|his|her|their|last|latest|next|new|old|first|any|for|about|on|me)|'s)"
     r"(?: \w+)? $|^$"
 )
 _NO_NOUN_AFTER = re.compile(r" (?:to\b|me\b|us\b|him\b|on doing|a\b|b\b|over\b|him\b|the\b|for me to)")

@@ -44,7 +44,7 @@ _AFTER_PERSON = frozenset(
     ("说", "的", "聊", "提", "讲", "讨论", "推荐", "开会", "见面", "吃饭", "发", "打", "商量", "一起", "写")
 )
 _LATIN_NAME = re.compile(
-    r"(?<![A-Za-z])[A-Z][a-zà-ÿ]{2,}(?:[A-Z][a-z]+)?(?:[’'][A-Z]?[a-z]+)?(?:[ -][A-Z][a-zà-ÿ]{2,})*(?![A-Z])"
+    r"(?<![A-Za-z])[A-Z]{1,2}[a-zà-ÿ]{2,}(?:[A-Z][a-z]+)?(?:[’'][A-Z]?[a-z]+)?(?:[ -][A-Z][a-zà-ÿ]{2,})*(?![A-Z])"
 )
 _WORD_BEFORE = re.compile(r"\b([A-Z][a-z]+) $")
 _DAY_NEXT = re.compile(r" (?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Day|Eve|Week)\b")
@@ -92,6 +92,11 @@ def name_around(text: str, start: int, end: int) -> Span | None:
             named = kind_of(text[slice(*whole)]) == "place" or _INSTITUTION.search(text, end, whole[1])
             return whole if named else None
     return None
+
+
+def is_landform(name: str) -> bool:
+    """Whether a name says itself that it is a piece of land: 帕劳群岛."""
+    return any(match.end() == len(name) for match in _LANDFORM.finditer(name))
 
 
 def doubled(text: str, start: int, end: int) -> bool:

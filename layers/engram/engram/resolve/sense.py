@@ -176,7 +176,9 @@ _BORROWED_TYPES = frozenset(("company", "product", "software", "project", "book"
 def reads_as_word(kind: str, spelling: Spelling, text: str, place: tuple[int, int]) -> bool:
     """Whether an ordinary word in small letters is the word, whatever stands around it: `a nice restaurant` is not in
     Nice. A place is meant only where a place must stand, a person or a pet never."""
-    if spelling.written[:1].isupper() or not spelling.written.isascii():
+    if has_han(spelling.written):
+        return bool(_ACTS_IN.search(text[: place[0]]))
+    if spelling.written[:1].isupper():
         return False
     if kind in ("person", "pet"):
         return True
@@ -186,6 +188,8 @@ def reads_as_word(kind: str, spelling: Spelling, text: str, place: tuple[int, in
     return not (_WHERE.search(text[: place[0]]) and _PLACE_ENDS.match(text[place[1] :]))
 
 
+_ACTS_IN = re.compile(r"在[\u4e00-\u9fff]{1,8}[上中里]$")
+"""Before a Chinese word that is done somewhere: 在平原上奔驰."""
 _LAST_WORD = re.compile(r"([^\W_]+)\W{0,2}$")
 _NEXT_WORD = re.compile(r"^\W{0,2}([^\W_]+)")
 _WHERE = re.compile(r"\b(?:in|to|from|near|visit|visiting|around) $")
