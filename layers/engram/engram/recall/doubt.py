@@ -20,6 +20,17 @@ _ASKS_FOR_HELP = re.compile(
     re.IGNORECASE,
 )
 _SPEAKS_OF_ONESELF = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b|[我咱俺]", re.IGNORECASE)
+_ASKS_THE_CLOCK = re.compile(
+    r"\bwhat (?:time|day|date) is (?:it|today)\b|\bwhat(?:'s| is) the (?:time|date)\b(?! (?:of|for|zone))|"
+    r"[现現]在(?:是)?[几幾][点點]|[几幾][点點][了啦]|今天(?:是)?(?:[几幾][号號]|(?:星期|周|週|礼拜|禮拜)[几幾])",
+    re.IGNORECASE,
+)
+_ASKS_FOR_A_NAME = re.compile(
+    r"\bnames? of\b|['’]s? (?:first |last |full |sur)?names?\b|"
+    r"\b(?:who|what) (?:is|was|are|were|do|did) .{1,60}\bcalled\b|叫(?:做)?(?:什么|什麼|啥)|名字",
+    re.IGNORECASE,
+)
+_NAMING = frozenset(terms_of("name names named call called first last full surname 叫 叫什么 什么 名字 叫做"))
 _UNBOUND = frozenset({TemporalIntent.NONE, TemporalIntent.TIME_RANGE})
 
 
@@ -27,12 +38,29 @@ def is_personal(resolution: Resolution) -> bool:
     """Whether the query speaks of the user or of earlier talk. "How do I tie a tie?" does neither."""
     if resolution.temporal.intent not in _UNBOUND:
         return True
-    return bool(_SPEAKS_OF_ONESELF.search(_ASKS_FOR_HELP.sub(" ", resolution.query)))
+    return speaks_of_oneself(resolution.query)
+
+
+def speaks_of_oneself(query: str) -> bool:
+    """Whether the user is in a query otherwise than as the one who is to be helped ("give me")."""
+    return bool(_SPEAKS_OF_ONESELF.search(_ASKS_FOR_HELP.sub(" ", query)))
+
+
+def asks_the_clock(resolution: Resolution) -> bool:
+    """Whether a clock or a calendar answers. "What time is it?" is no question about a time zone."""
+    return bool(_ASKS_THE_CLOCK.search(resolution.query))
 
 
 def names_in(resolution: Resolution) -> tuple[tuple[str, frozenset[str]], ...]:
     """The things that the query names: the id where it is known, and the terms of the name as written."""
     return tuple((one.id, frozenset(terms_of(one.text))) for one in resolution.entities)
+
+
+def bearer_in(resolution: Resolution) -> frozenset[str]:
+    """Terms of what the query asks the name of: "my landlord's name" is no question about any name that was said."""
+    if not _ASKS_FOR_A_NAME.search(resolution.query):
+        return frozenset()
+    return frozenset(terms_of(resolution.search_text)) - _NAMING
 
 
 def is_absent(named: tuple[str, frozenset[str]], documents: Iterable[Document]) -> bool:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from engram.domain.documents import Document
-from engram.recall.doubt import is_personal, names_in
+from engram.recall.doubt import asks_the_clock, bearer_in, is_personal, names_in
+from engram.recall.present import without_present
 from engram.resolve.models import Resolution, TemporalIntent
 from engram.text.analysis import terms_of
 
@@ -61,6 +62,8 @@ class QueryFeatures:
             in it would pull towards messages that say such words.
         start, end: period that the question names, half-open; None is open.
         personal: whether it speaks of the user or of earlier talk (`doubt.is_personal`).
+        clock: whether it asks what the clock or the calendar says.
+        bearer: terms of what it asks the name of (`doubt.bearer_in`); empty if it asks for no name.
         named: the things it names (`doubt.names_in`).
     """
 
@@ -70,6 +73,8 @@ class QueryFeatures:
     start: datetime | None = None
     end: datetime | None = None
     personal: bool = True
+    clock: bool = False
+    bearer: frozenset[str] = frozenset()
     named: tuple[tuple[str, frozenset[str]], ...] = ()
 
     @property
@@ -86,14 +91,17 @@ def features_of(resolution: Resolution) -> QueryFeatures:
     """Features of a resolved query. A day that a whole page mentions in passing is not the day it asks about."""
     temporal = resolution.temporal
     page = is_page(resolution.query)
-    named = temporal.intent is TemporalIntent.TIME_RANGE and not page
+    ranged = temporal.intent is TemporalIntent.TIME_RANGE
+    named = ranged and not page
     return QueryFeatures(
-        text=resolution.search_text,
+        text=resolution.search_text if ranged else without_present(resolution.search_text),
         asked=resolution.query,
         sentence=resolution.query if temporal.intent in _READ_WHOLE else "",
         start=temporal.start if named else None,
         end=temporal.end if named else None,
         personal=page or is_personal(resolution),
+        clock=asks_the_clock(resolution),
+        bearer=frozenset() if page else bearer_in(resolution),
         named=() if page else names_in(resolution),
     )
 

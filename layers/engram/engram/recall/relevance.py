@@ -27,6 +27,9 @@ def relevance_of(
     cosines = {hit.document.doc_id: hit.score for hit in result.legs.get("vector", ())}
     lowest = min(cosines.values(), default=0.0)
     covered = _coverage(result, documents, query)
+    if query.clock or (query.bearer and is_absent(("", query.bearer), documents.values())):
+        # "Name" and "time" are in what anybody says; of the landlord or the clock that says nothing.
+        covered = dict.fromkeys(documents, 0.0)
     if across or (cosines and not result.legs.get("lexical")):
         curve = recipe.relevance.meaning_alone
     else:
