@@ -124,3 +124,20 @@ def test_of_two_topics_with_words_in_a_query_the_one_it_is_about_is_linked(
     resolver: Resolver, query: str, topic: str
 ) -> None:
     assert linked(resolver.resolve(query, NOW).topics) == [topic]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["我计划明年买房", "公司计划裁员", "推荐信用卡", "朋友推荐我来的", "plan ahead", "training my replacement at work"],
+)
+def test_a_word_that_topics_share_is_no_topic_as_a_verb(plain: Resolver, query: str) -> None:
+    assert plain.resolve(query, NOW).topics == ()
+
+
+@pytest.mark.parametrize(
+    "query", ["我的训练", "推荐呢", "那份报告", "还有别的推荐吗", "some recommendations please", "our trip"]
+)
+def test_a_word_that_topics_share_keeps_them_all_as_a_noun(plain: Resolver, query: str) -> None:
+    (mention,) = plain.resolve(query, NOW).topics
+    assert mention.status is MentionStatus.AMBIGUOUS
+    assert len(mention.candidates) > 1

@@ -18,13 +18,19 @@ def stands_as_noun(text: str, span: Span, head: str) -> bool:
             return True
         if head == "推荐" and _HAN.match(text, end) and not _GOES_ON.match(text, end):
             return False
-        return not (_OBJECT.match(text, end) or (_SUBJECT_BEFORE.search(text[:start]) and _WHEN_AFTER.match(text, end)))
+        does = _SUBJECT_BEFORE.search(text[:start])
+        return not (_OBJECT.match(text, end) or (does and (_WHEN_AFTER.match(text, end) or _does(text, end))))
     if not head.isascii():
         return True
     before, after = text[:start], text[end:]
     if _NO_NOUN_AFTER.match(after) and not (head in _NOUNS_WITH_TO and _DETERMINED.search(before)):
         return False
     return bool(_DETERMINED.search(before)) or (not after.strip(" ?.!") and not _VERB_BEFORE.search(before))
+
+
+def _does(text: str, end: int) -> bool:
+    """Whether what follows a subject and a word like 计划 is what is planned: 公司计划裁员, not 我计划呢."""
+    return bool(_HAN.match(text, end)) and not _GOES_ON_AFTER_NOUN.match(text, end)
 
 
 _VERBS_TOO = frozenset(("推荐", "计划", "训练", "报告"))
@@ -34,9 +40,14 @@ _OBJECT = re.compile(
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _GOES_ON = re.compile(r"列表|清单|名单|记录|内容|呢|吧|嘛|啊|再|发|是|有|都|还|来|在|怎|过的")
+_GOES_ON_AFTER_NOUN = re.compile(
+    r"[表书单的呢吗吧嘛啊里中改发还再是有写做给好没在怎什如何多完哪定]|安排|内容|记录|清单|进度|进展|效果|强度|情况|结果|模板"
+)
 _NOUN_BEFORE = re.compile(r"(?:的|[这那][个份次套版])$")
 _NOTHING_AFTER = re.compile(r"(?:一下|几个|一些|点|个)?[吧呗啊呢嘛。！？!? ]*$")
-_SUBJECT_BEFORE = re.compile(r"(?:[我你他她它]们?|人|公司|老板)(?:还|也|都|正|本来|原本)?$")
+_SUBJECT_BEFORE = re.compile(
+    r"(?:[我你他她它]们?|人|公司|老板|政府|国家|学校|医院|医生|老师|教练|领导|同事|爸爸?|妈妈?|爷爷|奶奶|朋友|团队|部门)(?:还|也|都|正|本来|原本)?$"
+)
 _WHEN_AFTER = re.compile(
     r"(?:[今明后昨][年天日]|[下上这本](?:个?月|周|星期|半年)|年底|\d|[一-龥]{2}(?:去|到|买|换|搬|学|考|辞|退|结))"
 )
@@ -44,5 +55,8 @@ _DETERMINED = re.compile(
     r"(?:\b(?:some|the|my|our|your|a|an|that|this|his|her|their|last|latest|next|new|old|first|any|for|about|on|me)|'s)"
     r"(?: \w+)? $|^$"
 )
-_NO_NOUN_AFTER = re.compile(r" (?:to\b|me\b|us\b|him\b|on doing|a\b|b\b|over\b|him\b|the\b|for me to)")
+_NO_NOUN_AFTER = re.compile(
+    r" (?:to\b|me\b|us\b|him\b|on doing|a\b|b\b|over\b|the\b|for me to|ahead\b|my\b|your\b|his\b|her\b|their\b|"
+    r"everything\b|tourists\b|people\b)"
+)
 _VERB_BEFORE = re.compile(r"\b(?:to|i|we|you|they|will|can|should|would|don't|didn't|please) $")
