@@ -5,7 +5,7 @@ Each path ends in candidates in the order of the answer; the table has the last 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -13,11 +13,13 @@ from engram.domain.documents import DocumentFilter, DocumentKind
 from engram.domain.models import Conversation, Message, MessageRef
 from engram.domain.scope import Scope
 from engram.recall.asking import is_message, rambles, ranks
+from engram.recall.candidates import HEAD, Scores, chosen_first, covering, merged, scaled, telling
 from engram.recall.conditions import Conditions, Fold, Tier, TypeOf
 from engram.recall.features import QueryFeatures, features_of
 from engram.recall.fusion import Ranked
 from engram.recall.leaning import NEAREST, SAID_BEFORE, leaning_on_conversations
 from engram.recall.nearness import SENTENCE, Nearness
+from engram.recall.present import asks_present, newest_first
 from engram.recall.searching import Found, NearTurn, Searcher, Trace
 from engram.recall.selection import (
     ABOUT,
@@ -32,6 +34,7 @@ from engram.recall.selection import (
 from engram.recall.timeline import Moment, eligible
 from engram.recall.verification import Candidate, ref_of
 from engram.recall.within import coverage, units_of
+from engram.recall.wording import as_full, holding, names_it, strangers
 from engram.resolve.models import Resolution, Temporal, TemporalIntent
 
 MAX_READ_WHOLE = 60
@@ -54,21 +57,8 @@ CLOSELY_ABOUT = 0.8
 """As `selection.ABOUT`, where the query names the past at large ("I once told you"): the newest conversation goes first
 only if it is about as near as the best one."""
 
-FEW = 60
-"""Messages of a short history. Of a long one only the nearest are ranked, and its tail is worth having: one wanted
-turn in twenty is below `LEAST` there, none in a short one, where nine in ten of the others are."""
-
-LEAST = 0.2
-"""Relevance of the least message that is shown of a short history."""
-
-HEAD = 20
-"""Of a ranking: if none of these is relevant, nothing is. With 5 one answerable question in 60 finds nothing, with 20
-one in 250, and unrelated ones find as little (bench data)."""
-
 ENOUGH_WORDS = 0.34
 """Share of a question's words that a message must hold to answer before it is indexed."""
-
-Scores = dict[MessageRef, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +105,15 @@ class Answer:
     end: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The words that decide, the relevance that is enough, and whether ids already say what all of it is about."""
+
+    words: str
+    floor: float
+    full: bool
+
+
 class Answering:
     """Finds candidates. Holds no state between questions."""
 
@@ -150,14 +149,16 @@ class Answering:
         relevance = {ref_of(one.document): one.relevance for one in ranked[:HEAD]} | fresh
         if max(relevance.values(), default=0.0) >= floor:
             text = frozenset(ref.conversation_id for ref, value in relevance.items() if value >= floor)
-            scores = _scaled(ranked)
-            candidates = _merged(ranked if message else _telling(ranked), scores, fresh)
+            scores = scaled(ranked)
+            candidates = merged(ranked if message else telling(ranked), scores, fresh)
+            if asks_present(question.resolution.query) and not message:
+                candidates = newest_first(candidates, as_full(holding(ranked, features.text), text))
             if message:
                 near = self._going_on(question, features, where)
                 candidates = leaning_on_conversations(candidates, near, _others(question), question.conditions)
             return Answer(candidates, scores={**scores, **fresh}, text=text)
         if found.tier is Tier.FULL:
-            return self._of(question, Selection(tuple(reversed(found.conversations))), _scaled(ranked))
+            return self._of(question, Selection(tuple(reversed(found.conversations))), scaled(ranked))
         return Answer()
 
     def _by_words(self, question: Question, allowed: Sequence[Conversation], found: Meeting) -> Answer:
@@ -170,33 +171,61 @@ class Answering:
             return Answer(selection=Selection(()))
         full = found.tier is Tier.FULL
         words = conditions.words if full and conditions.words else conditions.search_text
-        where = _filter(base, question)
+        other = [] if not full or conditions.entities else [one for one in allowed if one not in base]
+        where = _filter((*base, *other), question)
         features = replace(features_of(question.resolution), text=words)
         if not means_one(question.resolution):
             features = replace(features, sentence=question.resolution.query)
         searched = self._ranked(question, features, where)
         ranked = searched.ranked
         fresh = _fresh(question, words, where)
-        relevance = _of_conversations(ranked, fresh)
-        about = ABOUT if means_one(question.resolution) else CLOSELY_ABOUT
-        if temporal.intent is TemporalIntent.ALL_HISTORY:
-            about = 0.0
-        strong = by_relevance(base, relevance, floor, about=about)
-        near = self._near(words, searched, ids_of(strong)) if means_one(question.resolution) else frozenset()
-        text = near | ids_of(strong)
+        base = _with_unlinked(base, other, holding(ranked, conditions.search_text))
+        text = self._about(question, base, searched, fresh, _Asked(words, floor, full))
         meant = tuple(one for one in base if one.conversation_id in text)
         named = _naming(base, conditions, ranked, question.fold)
         if named:
             meant = tuple(one for one in meant if one.conversation_id in ids_of(named)) or named
+        elif conditions.names:
+            base = without_other_names(base, conditions, strangers(ranked, words))
+            meant = tuple(one for one in meant if one in base)
         partial = (conditions.structured and not full) or (bool(conditions.names) and not named)
         if not meant and found.tier is not Tier.NONE:
             meant, partial = base, partial or not full or bool(conditions.words and not conditions.entities)
         selection = choose(meant, temporal, conditions, question.moment)
-        scores = _scaled(ranked)
+        scores = scaled(ranked)
         if not means_one(question.resolution):
-            candidates = _chosen_first(selection, _merged(ranked, scores, fresh))
+            candidates = chosen_first(selection, merged(telling(ranked, ids_of(meant)), scores, fresh))
             return Answer(candidates, selection, partial=partial, scores={**scores, **fresh}, text=text)
         return replace(self._of(question, selection, {**scores, **fresh}), partial=partial, text=text)
+
+    def _about(
+        self,
+        question: Question,
+        base: Sequence[Conversation],
+        searched: Found,
+        fresh: Scores,
+        asked: _Asked,
+    ) -> frozenset[str]:
+        """Conversations of `base` that are about the words asked.
+
+        Where one of them holds the words and is relevant, others that hold as much need be less so.
+        """
+        words, floor = asked.words, asked.floor
+        relevance = _of_conversations(searched.ranked, fresh)
+        if question.resolution.temporal.intent is TemporalIntent.ALL_HISTORY:
+            return ids_of(by_relevance(base, relevance, floor, about=0.0))
+        one = means_one(question.resolution)
+        about = ABOUT if one else CLOSELY_ABOUT
+        strong = ids_of(by_relevance(base, relevance, floor, about=about))
+        held = {ref.conversation_id: share for ref, share in fresh.items()} | holding(searched.ranked, words)
+        fullest = as_full(held, strong)
+        if any(held.get(name, 0.0) for name in strong):
+            less = ids_of(by_relevance(base, relevance, floor * ABOUT, about=about))
+            whole = {name for name, share in held.items() if asked.full and share >= 1.0}
+            strong |= less | (ids_of(base) & whole)
+            fullest = as_full(held, strong)
+        siblings = question.conditions.topics and question.conditions.words and strong
+        return fullest if siblings or not one else fullest | self._near(words, searched, strong)
 
     def _of(self, question: Question, selection: Selection, scores: Scores) -> Answer:
         """Candidates of chosen conversations: all their messages where they are few, searched ones where not."""
@@ -207,8 +236,8 @@ class Answering:
         where = _filter(chosen, question)
         ranked = self._ranked(question, features_of(question.resolution), where, embed=bool(scores)).ranked
         fresh = _fresh(question, question.resolution.search_text, where)
-        within = _scaled(ranked)
-        candidates = _covering(chosen, _merged(ranked, within, fresh))
+        within = scaled(ranked)
+        candidates = covering(chosen, merged(ranked, within, fresh))
         return Answer(candidates, selection, scores={**within, **fresh})
 
     def _ranked(
@@ -244,6 +273,30 @@ def without_contradiction(
     """Those that words may still find: not about another thing of the kind that was asked for."""
     kinds = frozenset(kind for one in conditions.entities for kind in one.types)
     return tuple(one for one in allowed if not any(type_of(identifier) in kinds for identifier in one.entity_ids))
+
+
+def without_other_names(
+    base: Sequence[Conversation], conditions: Conditions, strangers: frozenset[str]
+) -> tuple[Conversation, ...]:
+    """Those that may be about a name which none of them holds: not about another name instead.
+
+    Args:
+        strangers: those in another script than the name is written in; they may call it otherwise.
+    """
+    wanted = frozenset(identifier for one in conditions.entities for identifier in one.ids)
+    return tuple(
+        one
+        for one in base
+        if one.conversation_id in strangers or not (one.unresolved or wanted.symmetric_difference(one.entity_ids))
+    )
+
+
+def _with_unlinked(
+    base: Sequence[Conversation], other: Sequence[Conversation], held: Mapping[str, float]
+) -> tuple[Conversation, ...]:
+    """`base`, and those of `other` that hold every word of the question though no id says what they are about."""
+    added = [one for one in other if held.get(one.conversation_id, 0.0) >= 1.0]
+    return tuple(sorted((*base, *added), key=lambda one: (one.ended_at, one.conversation_id))) if added else tuple(base)
 
 
 def _others(question: Question) -> list[Conversation]:
@@ -290,52 +343,6 @@ def _fresh(question: Question, words: str, where: DocumentFilter) -> Scores:
     return found
 
 
-def _scaled(ranked: Sequence[Ranked]) -> Scores:
-    """Scores of a ranking in 0..1, in its order."""
-    if not ranked:
-        return {}
-    top, last = ranked[0].score, ranked[-1].score
-    if len(ranked) <= FEW:
-        last = min(last, 0.0)  # The last of a few may be as good as the first.
-    width = top - last
-    best = max(one.relevance for one in ranked[:HEAD])
-    return {ref_of(one.document): round(best * ((one.score - last) / width if width > 0 else 1.0), 6) for one in ranked}
-
-
-def _merged(ranked: Sequence[Ranked], scores: Scores, fresh: Scores) -> tuple[Candidate, ...]:
-    """The ranking with the fresh messages in their places."""
-    refs = [ref_of(one.document) for one in ranked]
-    candidates = [Candidate(ref, scores[ref], one) for ref, one in zip(refs, ranked, strict=True)]
-    candidates += [Candidate(ref, score) for ref, score in fresh.items() if ref not in scores]
-    return tuple(sorted(candidates, key=lambda one: -one.score))
-
-
-def _telling(ranked: Sequence[Ranked]) -> Sequence[Ranked]:
-    """Without what has nothing to do with the question, where so little was said that all of it is in the ranking."""
-    if len(ranked) > FEW:
-        return ranked
-    return [one for one in ranked if one.relevance >= LEAST]
-
-
-def _covering(chosen: Sequence[Conversation], merged: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The best of each conversation first, so that none is left out, then the rest by score."""
-    best: dict[str, Candidate] = {}
-    for one in merged:
-        best.setdefault(one.ref.conversation_id, one)
-    first = [best.get(one.conversation_id) or Candidate(MessageRef(one.conversation_id, 0), 0.0) for one in chosen]
-    taken = {one.ref for one in first}
-    return (*first, *(one for one in merged if one.ref not in taken))
-
-
-def _chosen_first(selection: Selection, merged: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """What was found in the chosen conversation, then what was found elsewhere: the cue names no one conversation."""
-    chosen = {one.conversation_id for one in selection.conversations}
-    if not chosen:
-        return ()
-    halved = [replace(one, score=(one.score + (one.ref.conversation_id in chosen)) / 2) for one in merged]
-    return tuple(sorted(halved, key=lambda one: -one.score))
-
-
 def _of_conversations(ranked: Iterable[Ranked], fresh: Scores) -> dict[str, float]:
     """Relevance of each conversation: that of its best message."""
     found: dict[str, float] = {}
@@ -354,8 +361,11 @@ def _naming(
     holding = {
         one.document.conversation_id
         for one in ranked
-        if any(name in fold(one.document.text) for name in conditions.names)
+        if any(names_it(name, fold(one.document.text)) for name in conditions.names)
     }
     return tuple(
-        one for one in base if one.conversation_id in holding or set(conditions.names).intersection(one.unresolved)
+        one
+        for one in base
+        if one.conversation_id in holding
+        or any(names_it(name, known) for name in conditions.names for known in one.unresolved)
     )

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from engram.recall.selection import is_definite
 from engram.resolve.models import Mention, Resolution, Temporal, TemporalIntent
 
 Understand = Callable[[str], Resolution]
@@ -38,11 +39,12 @@ def carried_over(resolution: Resolution, recent: Sequence[str], understand: Unde
     """
     if names_something(resolution) or not _GOES_ON.search(resolution.query):
         return resolution
-    for text in reversed(recent[-_LOOKED_AT:]):
-        if text.strip() == resolution.query.strip():
+    looked_at = recent[-_LOOKED_AT:]
+    for place in reversed(range(len(looked_at))):
+        if looked_at[place].strip() == resolution.query.strip():
             continue
-        earlier = understand(text)
-        if earlier.temporal.intent is not TemporalIntent.NONE and names_something(earlier):
+        earlier = carried_over(understand(looked_at[place]), looked_at[:place], understand)
+        if _refers(earlier, resolution.query):
             return replace(
                 resolution,
                 entities=tuple(_carried(one) for one in earlier.entities),
@@ -58,6 +60,14 @@ def names_something(resolution: Resolution) -> bool:
     """Whether the query has a subject of its own: a mention, or words that are no mere continuation."""
     words = _EMPTY.sub(" ", _ONE_BEFORE.sub(" ", _GOES_ON.sub(" ", resolution.search_text)))
     return bool(resolution.entities or resolution.topics or re.search(r"\w{2,}", words))
+
+
+def _refers(earlier: Resolution, query: str) -> bool:
+    """Whether `query` can go on from an earlier question: one about a subject, or about a last time of anything."""
+    if names_something(earlier):
+        return earlier.temporal.intent is not TemporalIntent.NONE
+    counted = earlier.temporal.intent is TemporalIntent.PREVIOUS_RELATED and is_definite(earlier.query)
+    return counted and _ONE_BEFORE.search(query) is not None
 
 
 def _further_back(resolution: Resolution, earlier: Temporal) -> Temporal:

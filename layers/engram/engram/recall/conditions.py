@@ -65,7 +65,9 @@ _DISCOURSE = re.compile(
     r"talk(?:ed|ing)?|mention(?:ed)?|things?|stuff|topics?|points?|details?|answers?|repl(?:y|ies)|"
     r"conversations?|chats?|(?:first|second|third|last) (?:point|one|item))\b|"
     r"\b(?:we|us|you|me|i|our|my|your|did|do|was|is|about|during|remember|the|what|which|that|of|on)\b|"
-    r"第[一二三四五六七八九十\d]+[点个条步项]|对话|聊天|会话|结论|内容|事情|话题|那件事|定下来|决定|什么|怎么|哪些",
+    r"\b(?:everything|anything|versions?)\b|"
+    r"第[一二三四五六七八九十\d]+[点个条步项]|对话|聊天|会话|结论|内容|事情|话题|那件事|定下来|决定|什么|怎么|哪些|来着|"
+    r"列(?:出来?|一下|举)|一遍|所有|全部",
     re.IGNORECASE,
 )
 
@@ -73,6 +75,14 @@ _DISCOURSE = re.compile(
 _PARTICLES = re.compile(
     "[的了吗呢吧啊呀哦嘛是在有和跟与就都也还又很这那哪个些我你您他她它们给把请一下再来去到说谈聊讲过做干]"
 )
+
+
+_HAPPENING = re.compile(
+    r"\b(?:go|went|gone|going|do|does|doing|done|happen(?:s|ed|ing)?|where|who|how|when|up to|been|busy)\b|"
+    r"去|哪里|哪裡|哪儿|哪兒|什么地方|哪些地方|发生|發生|忙|事",
+    re.IGNORECASE,
+)
+"""Says only that there was something: "where did I go on May 10?" asks for what was said that day."""
 
 
 class Tier(IntEnum):
@@ -103,6 +113,10 @@ def conditions_of(resolution: Resolution, fold: Fold) -> Conditions:
     if words and topics and all(one.ambiguous for one in topics):
         # "the camping trip": a word that may mean several topics says less than the words beside it.
         topics, words = (), search_text
+    if resolution.temporal.intent is TemporalIntent.TIME_RANGE and not re.search(
+        r"\w", _PARTICLES.sub("", _HAPPENING.sub(" ", search_text))
+    ):
+        words = search_text = ""
     return Conditions(_wanted(resolution.entities), topics, names, words, search_text)
 
 

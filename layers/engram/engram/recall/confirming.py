@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from engram.domain.documents import DocumentKind
 from engram.domain.models import Conversation, Message, MessageRef
 from engram.domain.visibility import Tombstones
-from engram.recall.answering import HEAD, MAX_READ_WHOLE, Answer, Question, ids_of
+from engram.recall.answering import MAX_READ_WHOLE, Answer, Question, ids_of
 from engram.recall.bundle import Dropped, EvidenceItem, RecalledItem
+from engram.recall.candidates import HEAD
 from engram.recall.fusion import Ranked
 from engram.recall.indexing import message_document_id
 from engram.recall.items import cited, gist_keys, items_of, limits_items, memory_ids

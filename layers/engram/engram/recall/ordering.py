@@ -8,6 +8,7 @@ from datetime import datetime
 from engram.domain.models import Message, MessageRef
 from engram.recall.answering import Answer, Question
 from engram.recall.bundle import EvidenceItem, Freshness, RecalledItem
+from engram.recall.replies import answers_first
 from engram.recall.request import RecallRequest
 from engram.recall.timeline import Moment
 from engram.recall.verification import Candidate, evidence_of
@@ -27,6 +28,7 @@ def ordered(
         scores = within if answer.text else {ref: (1 + score) / 2 for ref, score in within.items()}
     else:
         scores = {one.ref: one.score for one, _ in confirmed}
+    scores = answers_first(scores, messages, question.resolution.query, question.resolution.search_text)
     chosen = [one.conversation_id for one in answer.selection.conversations] if answer.selection else []
     rank = {identifier: place for place, identifier in enumerate(chosen)}
     refs = sorted(scores, key=lambda ref: (-scores[ref], rank.get(ref.conversation_id, len(rank)), ref.seq))

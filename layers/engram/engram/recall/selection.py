@@ -30,7 +30,8 @@ _DEFINITE = re.compile(
     re.IGNORECASE,
 )
 _TALKED = re.compile(
-    r"[聊谈说讲提问]|讨论|对话|\b(?:talk|discuss|mention|chat|ask|told|tell|said|say|conversation|session)",
+    r"[聊谈说讲提问]|讨论|对话|[给給]我|推荐|推薦|建议|建議|"
+    r"\b(?:talk|discuss|mention|chat|ask|told|tell|said|say|conversation|session|gave|wrote|recommend|suggest)",
     re.IGNORECASE,
 )
 
