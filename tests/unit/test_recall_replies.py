@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from engram.domain.models import Message, MessageRef, Role
+from engram.domain.documents import Document, DocumentKind
+from engram.domain.models import Conversation, Message, MessageRef, Role
+from engram.recall.candidates import with_answers
+from engram.recall.fusion import Ranked
 from engram.recall.replies import answers_first, is_request, is_thanks
+from engram.recall.verification import Candidate
 from tests.builders import Remembering, moment
 
 NOW = moment("07-01 09:00")
@@ -52,6 +56,7 @@ class TestTheAnswerStandsFirst:
         told = "杭州攻略改成三天吧,我想加上西溪湿地"
         answer = "杭州三日游攻略(更新版):第一天西湖,第二天灵隐寺,第三天西溪湿地坐摇橹船。"
         assert order("最新版的杭州攻略发我", told, answer) == [1, 0]
+        assert order("Give me the Hangzhou guide again", told, answer) == [1, 0]
 
 
 class TestWhatTheUserToldStaysFirst:
@@ -133,3 +138,50 @@ def test_recall_answers_with_what_was_asked_for(tmp_path: Path, query: str, said
     )
     memory.say("other", "04-01 10:00", "帮我写请假条", "尊敬的领导,因家中有事,特请假一天。")
     assert memory.recall(query, now=NOW).evidence[0].text.startswith(said)
+
+
+def ranking(*turns: tuple[str, str, str]) -> tuple[Candidate, ...]:
+    """Candidates of turns of one conversation each: its name and seq ("a1"), who spoke, and the text; best first."""
+    return tuple(
+        Candidate(
+            MessageRef(turn[0], int(turn[1:])),
+            1 - place / 100,
+            Ranked(
+                Document(
+                    turn, DocumentKind.MESSAGE, 1, NOW, text, conversation_id=turn[0], seq=int(turn[1:]), role=role
+                ),
+                1.0,
+                1.0,
+                {},
+            ),
+        )
+        for place, (turn, role, text) in enumerate(turns)
+    )
+
+
+class TestAnAnswerIsReadWithItsRequest:
+    conversations = tuple(Conversation(name, name, NOW, NOW, 2) for name in "abc")
+
+    def places(self, *turns: tuple[str, str, str]) -> list[str]:
+        found = with_answers(ranking(*turns), self.conversations)
+        return [f"{one.ref.conversation_id}{one.ref.seq}" for one in found]
+
+    def test_however_far_below_it_stands(self):
+        asked, told = ("a0", "user", "Give me a recipe"), ("b0", "user", "My recipe went well")
+        assert self.places(asked, told, ("c0", "user", "Cake."), ("a1", "assistant", "Flour.")) == [
+            "a0",
+            "a1",
+            "b0",
+            "c0",
+        ]
+
+    def test_also_where_no_leg_has_found_it(self):
+        assert self.places(("a0", "user", "Give me a recipe"), ("b1", "assistant", "Flour.")) == ["a0", "a1", "b1"]
+
+    def test_but_not_what_another_person_said_next(self):
+        talk = (("a0", "user", "What did you cook?"), ("b0", "user", "Soup."), ("a1", "user", "Curry."))
+        assert self.places(*talk) == ["a0", "b0", "a1"]
+        assert self.places(*talk, ("c1", "assistant", "Nice!")) == ["a0", "b0", "a1", "c1"]
+
+    def test_nor_what_is_beyond_the_end_of_the_conversation(self):
+        assert self.places(("a1", "user", "And a drink?"), ("b1", "assistant", "Wine.")) == ["a1", "b1"]

@@ -13,7 +13,7 @@ from engram.domain.documents import DocumentFilter, DocumentKind
 from engram.domain.models import Conversation, Message, MessageRef
 from engram.domain.scope import Scope
 from engram.recall.asking import is_message, rambles, ranks
-from engram.recall.candidates import HEAD, Scores, chosen_first, covering, merged, scaled, telling
+from engram.recall.candidates import HEAD, Scores, chosen_first, covering, merged, scaled, telling, with_answers
 from engram.recall.conditions import Conditions, Fold, Tier, TypeOf
 from engram.recall.features import QueryFeatures, features_of
 from engram.recall.fusion import Ranked
@@ -156,6 +156,8 @@ class Answering:
             if message:
                 near = self._going_on(question, features, where)
                 candidates = leaning_on_conversations(candidates, near, _others(question), question.conditions)
+            else:
+                candidates = with_answers(candidates, question.conversations)
             return Answer(candidates, scores={**scores, **fresh}, text=text)
         if found.tier is Tier.FULL:
             return self._of(question, Selection(tuple(reversed(found.conversations))), scaled(ranked))
@@ -171,7 +173,8 @@ class Answering:
             return Answer(selection=Selection(()))
         full = found.tier is Tier.FULL
         words = conditions.words if full and conditions.words else conditions.search_text
-        other = [] if not full or conditions.entities else [one for one in allowed if one not in base]
+        known = ids_of(base)
+        other = [] if conditions.entities or not full else [one for one in allowed if one.conversation_id not in known]
         where = _filter((*base, *other), question)
         features = replace(features_of(question.resolution), text=words)
         if not means_one(question.resolution):
@@ -179,7 +182,8 @@ class Answering:
         searched = self._ranked(question, features, where)
         ranked = searched.ranked
         fresh = _fresh(question, words, where)
-        base = _with_unlinked(base, other, holding(ranked, conditions.search_text))
+        if other:
+            base = _with_unlinked(base, other, holding(ranked, conditions.search_text))
         text = self._about(question, base, searched, fresh, _Asked(words, floor, full))
         meant = tuple(one for one in base if one.conversation_id in text)
         named = _naming(base, conditions, ranked, question.fold)
@@ -187,14 +191,15 @@ class Answering:
             meant = tuple(one for one in meant if one.conversation_id in ids_of(named)) or named
         elif conditions.names:
             base = without_other_names(base, conditions, strangers(ranked, words))
-            meant = tuple(one for one in meant if one in base)
+            meant = tuple(one for one in meant if one.conversation_id in ids_of(base))
         partial = (conditions.structured and not full) or (bool(conditions.names) and not named)
         if not meant and found.tier is not Tier.NONE:
             meant, partial = base, partial or not full or bool(conditions.words and not conditions.entities)
         selection = choose(meant, temporal, conditions, question.moment)
         scores = scaled(ranked)
         if not means_one(question.resolution):
-            candidates = chosen_first(selection, merged(telling(ranked, ids_of(meant)), scores, fresh))
+            candidates = merged(telling(ranked, ids_of(meant)), scores, fresh)
+            candidates = with_answers(chosen_first(selection, candidates), question.conversations)
             return Answer(candidates, selection, partial=partial, scores={**scores, **fresh}, text=text)
         return replace(self._of(question, selection, {**scores, **fresh}), partial=partial, text=text)
 

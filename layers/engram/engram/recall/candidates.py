@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from engram.domain.models import Conversation, MessageRef
+from engram.domain.models import Conversation, MessageRef, Role
 from engram.recall.fusion import Ranked
+from engram.recall.replies import is_request
 from engram.recall.selection import Selection
 from engram.recall.verification import Candidate, ref_of
 
@@ -20,6 +21,12 @@ LEAST = 0.2
 HEAD = 20
 """Of a ranking: if none of these is relevant, nothing is. With 5 one answerable question in 60 finds nothing, with 20
 one in 250, and unrelated ones find as little (bench data)."""
+
+ANSWERED = 5
+"""First requests of a ranking whose answers are read with them: long answers are ranked far below what they answer."""
+
+ANSWERS = 0.5
+"""Share of its request's score that an answer gets which is not ranked, or far below it."""
 
 Scores = dict[MessageRef, float]
 
@@ -72,3 +79,28 @@ def chosen_first(selection: Selection, merged: Sequence[Candidate]) -> tuple[Can
         return ()
     halved = [replace(one, score=(one.score + (one.ref.conversation_id in chosen)) / 2) for one in merged]
     return tuple(sorted(halved, key=lambda one: -one.score))
+
+
+def with_answers(candidates: Sequence[Candidate], conversations: Iterable[Conversation]) -> tuple[Candidate, ...]:
+    """`candidates`, best first, with what was answered to the first requests right behind these, so that it is read."""
+    if not any(_is_by(Role.ASSISTANT, one) for one in candidates):
+        return tuple(candidates)
+    ends = {one.conversation_id: one.next_seq for one in conversations}
+    known = {one.ref: one for one in candidates}
+    answers: dict[MessageRef, Candidate] = {}
+    for one in [one for one in candidates[: 2 * ANSWERED] if _asks(one)][:ANSWERED]:
+        ref = replace(one.ref, seq=one.ref.seq + 1)
+        answer = known.get(ref, Candidate(ref, 0.0))
+        if ref.seq < ends.get(ref.conversation_id, 0) and not _is_by(Role.USER, answer):
+            answers[one.ref] = replace(answer, score=max(answer.score, one.score * ANSWERS))
+    moved = {one.ref for one in answers.values()}
+    kept = (one for one in candidates if one.ref not in moved)
+    return tuple(two for one in kept for two in (one, answers.get(one.ref)) if two is not None)
+
+
+def _asks(one: Candidate) -> bool:
+    return one.hit is not None and _is_by(Role.USER, one) and is_request(one.hit.document.text, alone=False)
+
+
+def _is_by(role: Role, one: Candidate) -> bool:
+    return one.hit is not None and one.hit.document.role == role.value

@@ -86,7 +86,7 @@ def answers_first(
     """
     lifted = {ref: score * THANKS if is_thanks(messages[ref].content) else score for ref, score in scores.items()}
     by_you = wants_assistant(query) or _BY_YOU.search(query) is not None
-    oneself = not by_you and speaks_of_oneself(query)
+    oneself = not by_you and all(speaks_of_oneself(one) for one in (query, _AGAIN.sub(" ", query)))
     again = not oneself and _AGAIN.search(query) is not None
     units = units_of(words, fold)
     for ref in scores:
