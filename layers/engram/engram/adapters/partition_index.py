@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from engram.domain.documents import Document, Hit, SearchQuery, SearchResult
+from engram.domain.documents import Document, DocumentKind, Hit, SearchQuery, SearchResult
 from engram.domain.errors import Unavailable
 from engram.domain.scope import Scope
 from engram.store.documents import Head, SearchRow, SearchRows
@@ -30,12 +30,22 @@ MAX_QUERY_TERMS = 96
 
 @dataclass(slots=True)
 class _Copy:
-    """One user's rows as this process has them. `lock` is held while they are refreshed."""
+    """One user's rows as this process has them. `lock` is held while they are refreshed.
+
+    Attributes:
+        compiled: arrays of the rows of some kinds, made when they are first asked for: messages and the few items
+            are searched apart, and each search scores its own rows only.
+    """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     head: Head | None = None
     rows: dict[str, SearchRow] = field(default_factory=dict)
-    compiled: Compiled | None = None
+    compiled: dict[frozenset[DocumentKind], Compiled] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Bytes, roughly."""
+        return sum(one.size for one in self.compiled.values())
 
 
 class PartitionIndex:
@@ -75,7 +85,7 @@ class PartitionIndex:
 
     def search(self, scope: Scope, query: SearchQuery) -> SearchResult:
         try:
-            compiled = self._current(scope)
+            compiled = self._current(scope, frozenset(query.where.kinds or DocumentKind))
         except (Unavailable, ImportError):  # without numpy nothing can be scored; names and times still answer
             return SearchResult({}, missing=_legs_asked(query))
         if compiled is None:
@@ -85,18 +95,17 @@ class PartitionIndex:
         allowed = partition_scores.matching(compiled, query.where)
         legs: dict[str, tuple[Hit, ...]] = {}
         if query.text:
-            counted = partition_scores.population(compiled, query.where.kinds)
             terms = _bounded(list(dict.fromkeys(terms_of(query.text))), compiled)
             legs["lexical"] = ()
-            for name, values in partition_scores.lexical_scores(compiled, terms, counted).items():
+            for name, values in partition_scores.lexical_scores(compiled, terms).items():
                 legs[name] = _hits(compiled, values, _top(values, allowed & (values > 0), query.limit))
         if not query.vector:
             return SearchResult(legs)
         by_meaning = _by_meaning(compiled, query, allowed)
         return replace(by_meaning, legs={**legs, **by_meaning.legs})
 
-    def _current(self, scope: Scope) -> Compiled | None:
-        """The user's rows as they are now; None if there are none."""
+    def _current(self, scope: Scope, kinds: frozenset[DocumentKind]) -> Compiled | None:
+        """The user's rows of these kinds as they are now; None if there are none."""
         with self._lock:
             copy = self._copies.setdefault(scope, _Copy())
             self._copies.move_to_end(scope)
@@ -104,32 +113,41 @@ class PartitionIndex:
             now = self._rows.head(scope)
             if copy.head != now:
                 self._refresh(scope, copy, now)
+            if kinds not in copy.compiled:
+                _compile(copy, kinds)
                 self._evict(scope)
-            return copy.compiled
+            return copy.compiled.get(kinds)
 
     def _refresh(self, scope: Scope, copy: _Copy, now: Head) -> None:
-        from engram.adapters.partition_scores import compile_rows
-
         changes = self._rows.changes(scope, copy.head, now) if copy.head is not None else None
         if changes is None:
             snapshot = self._rows.snapshot(scope)
             copy.head, copy.rows = snapshot.head, {row.document.doc_id: row for row in snapshot.rows}
-        else:
-            copy.head = changes.head
-            copy.rows.update({row.document.doc_id: row for row in changes.rows})
-            for doc_id in changes.removed:
-                copy.rows.pop(doc_id, None)
-        copy.compiled = compile_rows(copy.rows) if copy.rows else None
+            copy.compiled.clear()
+            return
+        copy.head = changes.head
+        changed = {row.document.kind for row in changes.rows}
+        changed.update(row.document.kind for one in changes.removed if (row := copy.rows.pop(one, None)) is not None)
+        copy.rows.update({row.document.doc_id: row for row in changes.rows})
+        for kinds in [one for one in copy.compiled if not one.isdisjoint(changed)]:
+            del copy.compiled[kinds]
 
     def _evict(self, kept: Scope) -> None:
         with self._lock:
-            total = sum(copy.compiled.size for copy in self._copies.values() if copy.compiled is not None)
+            total = sum(copy.size for copy in self._copies.values())
             for scope in list(self._copies):
                 if total <= self._max_bytes:
                     return
                 if scope != kept:
-                    compiled = self._copies.pop(scope).compiled
-                    total -= compiled.size if compiled is not None else 0
+                    total -= self._copies.pop(scope).size
+
+
+def _compile(copy: _Copy, kinds: frozenset[DocumentKind]) -> None:
+    from engram.adapters.partition_scores import compile_rows
+
+    rows = [row for row in copy.rows.values() if row.document.kind in kinds]
+    if rows:
+        copy.compiled[kinds] = compile_rows(rows)
 
 
 def _bounded(terms: list[str], compiled: Compiled) -> list[str]:
@@ -151,7 +169,7 @@ def _by_meaning(compiled: Compiled, query: SearchQuery, allowed: Array) -> Searc
     code = compiled.encoder_codes.get(query.encoder)
     vector = np.frombuffer(query.vector, dtype="<f4")
     if code is None or len(vector) > compiled.vectors.shape[1]:
-        return SearchResult({}, missing=("vector",))
+        return SearchResult({}, missing=("vector",) if any(compiled.encoder_codes) else ())
     same = compiled.encoders == code
     other = ~same & (compiled.encoders != compiled.encoder_codes.get("", -1))
     scores = vector_scores(compiled, vector, same)
@@ -186,4 +204,5 @@ def _top(scores: Array, allowed: Array, limit: int) -> list[int]:
 
 
 def _hits(compiled: Compiled, scores: Array, places: Sequence[int]) -> tuple[Hit, ...]:
-    return tuple(Hit(compiled.documents[place], float(scores[place])) for place in places)
+    documents = compiled.documents
+    return tuple(map(Hit, [documents[place] for place in places], scores[places].tolist()))

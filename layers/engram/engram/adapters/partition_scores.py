@@ -61,9 +61,9 @@ class Compiled:
     size: int
 
 
-def compile_rows(rows: Mapping[str, SearchRow]) -> Compiled:
-    """Arrays of `rows` (by doc_id). About 0.1 s for 5,000 rows of a chat; a warm search does without."""
-    ordered = sorted(rows.values(), key=_order)
+def compile_rows(rows: Iterable[SearchRow]) -> Compiled:
+    """Arrays of `rows`, at least one. About 0.1 s for 5,000 rows of a chat; a warm search does without."""
+    ordered = sorted(rows, key=_order)
     documents = [row.document for row in ordered]
     vocabulary: dict[str, int] = {}
     numbers = [[vocabulary.setdefault(term, len(vocabulary)) for term in row.terms] for row in ordered]
@@ -117,17 +117,13 @@ def _for_hits(document: Document, previous: str) -> Document:
     )
 
 
-_FILTERED = ("kind", "conversation_id", "session_id", "role")
+_FILTERED = ("conversation_id", "session_id", "role")
 
 
 def matching(compiled: Compiled, where: DocumentFilter) -> Array:
-    """Which rows meet every condition of `where`. Several values of one condition: any of them."""
+    """Which rows meet every condition of `where` but the kind. Several values of one condition: any of them."""
     mask: Array = np.ones(len(compiled.documents), dtype=bool)
-    wanted: list[tuple[str, Sequence[str]]] = [
-        ("kind", where.kinds),
-        ("conversation_id", where.conversation_ids),
-        ("role", where.roles),
-    ]
+    wanted: list[tuple[str, Sequence[str]]] = [("conversation_id", where.conversation_ids), ("role", where.roles)]
     for name, values in wanted:
         if values:
             codes, numbers = compiled.codes[name]
@@ -147,32 +143,21 @@ def matching(compiled: Compiled, where: DocumentFilter) -> Array:
     return mask
 
 
-def population(compiled: Compiled, kinds: Iterable[DocumentKind]) -> Array:
-    """Rows that lexical statistics are taken over: those of the kinds asked for, whatever else is filtered."""
-    return matching(compiled, DocumentFilter(kinds=tuple(kinds)))
-
-
-def lexical_scores(compiled: Compiled, terms: Sequence[str], counted: Array) -> dict[str, Array]:
+def lexical_scores(compiled: Compiled, terms: Sequence[str]) -> dict[str, Array]:
     """BM25 of every row for its own text, with the turn before, and in its best window; and the share of `terms`
     (distinct) that the row or the one before it holds. Empty if no term is known.
     """
     numbers = [compiled.vocabulary[term] for term in terms if term in compiled.vocabulary]
     if not numbers:
         return {}
-    frequency = _frequencies(compiled, numbers)
-    frequency[~counted] = 0
-    lengths = np.where(counted, compiled.lengths, np.float32(0))
+    frequency, lengths = _frequencies(compiled, numbers), compiled.lengths
     with_previous = frequency + _padded(frequency)[compiled.before]
-    windows = _bm25(
-        _over_windows(compiled.members, frequency),
-        _over_windows(compiled.members, lengths),
-        np.ones(len(compiled.members), dtype=bool),
-    )
+    windows = _bm25(_over_windows(compiled.members, frequency), _over_windows(compiled.members, lengths))
     return {
-        "lexical": _bm25(frequency, lengths, counted),
-        "lexical_context": _bm25(with_previous, lengths + _padded(lengths)[compiled.before], counted),
+        "lexical": _bm25(frequency, lengths),
+        "lexical_context": _bm25(with_previous, lengths + _padded(lengths)[compiled.before]),
         "lexical_window": _best_window(compiled, windows),
-        "coverage": np.where(counted, _shares(np.count_nonzero(with_previous, axis=1), len(terms)), 0.0),
+        "coverage": _shares(np.count_nonzero(with_previous, axis=1), len(terms)),
     }
 
 
@@ -216,8 +201,8 @@ def _over_windows(members: Array, values: Array) -> Array:
     return total
 
 
-def _bm25(frequency: Array, lengths: Array, counted: Array) -> Array:
-    total = max(int(counted.sum()), 1)
+def _bm25(frequency: Array, lengths: Array) -> Array:
+    total = max(len(lengths), 1)
     holding = np.count_nonzero(frequency, axis=0)
     idf = np.log1p((total - holding + 0.5) / (holding + 0.5)).astype(np.float32)
     mean = max(float(lengths.sum()) / total, 1.0)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class DocumentKind(StrEnum):
@@ -96,9 +97,8 @@ class SearchQuery:
     deadline_ms: float = 2_000.0
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A document and the score one leg gave it."""
+class Hit(NamedTuple):
+    """A document and the score one leg gave it. A tuple, since a search makes a thousand."""
 
     document: Document
     score: float

@@ -74,26 +74,39 @@ class Guard(Generic[Made]):
 
     def start(self, key: str, make: Callable[[], Made]) -> Pending[Made]:
         """Begins to make the answer to `key`, or takes the one that was made before or is being made."""
+        return self.start_all([key], lambda _: [make()])[0]
+
+    def start_all(self, keys: Sequence[str], make: Callable[[Sequence[str]], Sequence[Made]]) -> list[Pending[Made]]:
+        """As `start`, for several: those that are not known yet are made in one call of the model."""
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return Pending(_done(self._kept[key]), self._deadline_ms, empty=self._empty)
-            if (asked := self._asked.get(key)) is not None:
-                return self._pending(asked)
-            if not self._takes_more():
-                return self.nothing(missing=True)
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix=self._name)
-            future = self._asked[key] = self._pool.submit(self._made, key, make)
-        future.add_done_callback(lambda done: self._ended(key, done))
-        return self._pending(future)
+            new = [key for key in dict.fromkeys(keys) if key not in self._kept and key not in self._asked]
+            job = self._submitted(new, make) if new and self._takes_more() else None
+            pending = [self._answer_to(key) for key in keys]
+        if job is not None:
+            job.add_done_callback(lambda done: self._ended(new, done))
+        return pending
 
     def nothing(self, *, missing: bool) -> Pending[Made]:
         """No answer: because nothing was asked, or because there is nobody to ask."""
         return Pending(None, self._deadline_ms, empty=self._empty, missing=missing)
 
-    def _pending(self, future: Future[Made]) -> Pending[Made]:
-        return Pending(future, self._deadline_ms, empty=self._empty, on_late=self._rest)
+    def _submitted(
+        self, keys: Sequence[str], make: Callable[[Sequence[str]], Sequence[Made]]
+    ) -> Future[Sequence[Made]]:
+        """One call for `keys`. Under the lock."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix=self._name)
+        self._asked.update((key, Future()) for key in keys)
+        return self._pool.submit(self._made, keys, make)
+
+    def _answer_to(self, key: str) -> Pending[Made]:
+        """Under the lock."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return Pending(_done(self._kept[key]), self._deadline_ms, empty=self._empty)
+        if key not in self._asked:
+            return self.nothing(missing=True)
+        return Pending(self._asked[key], self._deadline_ms, empty=self._empty, on_late=self._rest)
 
     def _takes_more(self) -> bool:
         """Whether a call that is begun now can be expected to be answered. Under the lock."""
@@ -101,25 +114,29 @@ class Guard(Generic[Made]):
         hung = sum(now - begun > self._deadline_ms / 2_000 for begun in self._begun.values())
         return now >= self._rests_until and hung < WORKERS and len(self._asked) < MAX_WAITING
 
-    def _made(self, key: str, make: Callable[[], Made]) -> Made:
+    def _made(self, keys: Sequence[str], make: Callable[[Sequence[str]], Sequence[Made]]) -> Sequence[Made]:
         with self._lock:
-            self._begun[key] = self._seconds()
-        return make()
+            self._begun[keys[0]] = self._seconds()
+        return make(keys)
 
-    def _ended(self, key: str, done: Future[Made]) -> None:
+    def _ended(self, keys: Sequence[str], done: Future[Sequence[Made]]) -> None:
+        error = done.exception()
         with self._lock:
-            self._asked.pop(key)
-            self._begun.pop(key, None)
-            error = None if done.cancelled() else done.exception()
-            if done.cancelled() or error is not None:
-                if self._rests_after_nonsense or not isinstance(error, ModelFailure):
-                    self._rests_until = self._seconds() + REST_SECONDS
-                return
-            # One that was only late, loading perhaps, is not left alone any longer.
-            self._rests_until = 0.0
-            self._kept[key] = done.result()
-            while len(self._kept) > self._most_kept:
-                self._kept.popitem(last=False)
+            asked = [self._asked.pop(key) for key in keys]
+            self._begun.pop(keys[0], None)
+            if error is None:
+                # One that was only late, loading perhaps, is not left alone any longer.
+                self._rests_until = 0.0
+                self._kept.update(zip(keys, done.result(), strict=True))
+                while len(self._kept) > self._most_kept:
+                    self._kept.popitem(last=False)
+            elif self._rests_after_nonsense or not isinstance(error, ModelFailure):
+                self._rests_until = self._seconds() + REST_SECONDS
+        for at, one in enumerate(asked):
+            if error is None:
+                one.set_result(done.result()[at])
+            else:
+                one.set_exception(error)
 
     def _rest(self) -> None:
         with self._lock:
@@ -189,11 +206,16 @@ class QueryEmbeddings:
 
     def start(self, text: str) -> PendingEmbedding:
         """Begins to embed `text`; nothing to embed is an empty vector."""
-        text = text[:MAX_EMBEDDED_CHARACTERS].strip()
+        return self.start_all([text])[0]
+
+    def start_all(self, texts: Sequence[str]) -> list[PendingEmbedding]:
+        """Begins to embed `texts` in one go: two cost little more than one."""
+        texts = [text[:MAX_EMBEDDED_CHARACTERS].strip() for text in texts]
         embedder = self._embedder
-        if embedder is None or not text:
-            return self._guard.nothing(missing=bool(text))
-        return self._guard.start(text, lambda: embedder.embed([text], "query")[0])
+        if embedder is None:
+            return [self._guard.nothing(missing=bool(text)) for text in texts]
+        begun = iter(self._guard.start_all([text for text in texts if text], lambda new: embedder.embed(new, "query")))
+        return [next(begun) if text else self._guard.nothing(missing=False) for text in texts]
 
     def start_names(self, texts: Sequence[str]) -> Pending[list[bytes]]:
         """Begins to embed a list of names. What comes too late is there for the next query."""
@@ -218,7 +240,7 @@ class GuardedEmbedder:
     def embed(self, texts: Sequence[str], purpose: Purpose) -> list[bytes]:
         """See `Embedder`. Raises Unavailable after the deadline."""
         if purpose == "query":
-            begun = [self._queries.start(text) for text in texts]
+            begun = self._queries.start_all(texts)
             vectors = [one.result() or b"" for one in begun]
             missing = any(one.missing for one in begun)
         else:

@@ -146,6 +146,8 @@ def wants_assistant(words: str) -> bool:
 
 def length(document: Document) -> float:
     """0 for nothing, 1 from `SAYS_ENOUGH_BYTES` on, by the logarithm."""
+    if len(document.text) >= SAYS_ENOUGH_BYTES:
+        return 1.0
     size = len(document.text.encode("utf-8", "replace"))
     return min(1.0, math.log1p(size) / math.log1p(SAYS_ENOUGH_BYTES))
 

@@ -159,9 +159,11 @@ def _add_features(parts: Parts, documents: Mapping[str, Document], query: QueryF
     features: list[tuple[str, float, Callable[[Document], float]]] = [
         ("length", weights.length, length),
         ("question", -weights.question, asks),
-        ("speaker", weights.speaker, lambda document: document.speaker in named),
-        ("date", weights.date, partial(date_fit, query=query, afterwards=weights.afterwards)),
     ]
+    if named:
+        features.append(("speaker", weights.speaker, lambda document: document.speaker in named))
+    if query.start is not None or query.end is not None:
+        features.append(("date", weights.date, partial(date_fit, query=query, afterwards=weights.afterwards)))
     if asks_when(query.words):
         features.append(("moment", weights.moment, tells_when))
     for doc_id, document in documents.items():

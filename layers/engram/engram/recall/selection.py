@@ -68,10 +68,12 @@ class Selection:
 def by_conditions(conversations: Sequence[Conversation], conditions: Conditions, type_of: TypeOf) -> Meeting:
     """Those of the best tier that any of them reaches; none when nothing structured is asked or met."""
     tiers: dict[Tier, list[Conversation]] = {}
-    if conditions.structured:
-        for one in conversations:
+    wanted = frozenset(identifier for one in (*conditions.entities, *conditions.topics) for identifier in one.ids)
+    for one in conversations:
+        # Of hundreds few are about anything that is asked for: the others are passed over at little cost.
+        if not wanted.isdisjoint((*one.entity_ids, *one.candidate_ids, *one.topic_ids)):
             tiers.setdefault(tier_of(one, conditions, type_of), []).append(one)
-        tiers.pop(Tier.NONE, None)
+    tiers.pop(Tier.NONE, None)
     if not tiers:
         return Meeting(Tier.NONE, ())
     best = min(tiers)

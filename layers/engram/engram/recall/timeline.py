@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 from engram.domain.models import Conversation, Message
 from engram.resolve.models import Subjects, Temporal, TemporalIntent
@@ -81,20 +82,19 @@ def eligible(
     Args:
         with_current: it is meant as well: what is newest may have just been said.
     """
-    allowed = [one for one in conversations if _allowed(one, temporal, moment, with_current=with_current)]
-    return tuple(sorted(allowed, key=lambda one: (one.ended_at, one.conversation_id)))
+    admits = _admits(temporal, moment, with_current=with_current)
+    return tuple(sorted(filter(admits, conversations), key=attrgetter("ended_at", "conversation_id")))
 
 
-def _allowed(one: Conversation, temporal: Temporal, moment: Moment, *, with_current: bool) -> bool:
-    if temporal.intent is TemporalIntent.NONE:
-        return True
-    if temporal.intent is TemporalIntent.CURRENT_SESSION:
-        return one.session_id == moment.session_id and one.started_at <= moment.horizon
-    if temporal.intent is TemporalIntent.TIME_RANGE:
-        return overlaps(one, temporal) and one.started_at <= moment.horizon
-    if one.conversation_id == moment.current_id:
-        return with_current
-    return one.ended_at <= moment.horizon
+def _admits(temporal: Temporal, moment: Moment, *, with_current: bool) -> Callable[[Conversation], bool]:
+    intent, horizon = temporal.intent, moment.horizon
+    if intent is TemporalIntent.NONE:
+        return lambda one: True
+    if intent is TemporalIntent.CURRENT_SESSION:
+        return lambda one: one.session_id == moment.session_id and one.started_at <= horizon
+    if intent is TemporalIntent.TIME_RANGE:
+        return lambda one: overlaps(one, temporal) and one.started_at <= horizon
+    return lambda one: with_current if one.conversation_id == moment.current_id else one.ended_at <= horizon
 
 
 def overlaps(one: Conversation, temporal: Temporal) -> bool:

@@ -6,6 +6,7 @@ never shown as the user's words and never stored instead of them.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 _DATA = Path(__file__).parent / "data"
 _QUOTES = {"’": "'", "‘": "'", "ʼ": "'", "′": "'", "“": '"', "”": '"', "–": "-", "—": "-", "‐": "-", "‑": "-"}
 _REPLACEMENT = "\ufffd"
+_RUN = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +79,41 @@ def _fold_in_place(text: str) -> str | None:
 
 
 def _fold_by_cluster(text: str) -> NormalisedText:
+    """Runs of letters that folding leaves in their places go as a whole: in Chinese all but the punctuation."""
     folded: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    table = _characters()
     at, length = 0, len(text)
     while at < length:
-        end = at + 1
-        while end < length and unicodedata.combining(text[end]):
-            end += 1
-        piece = unicodedata.normalize("NFKC", text[at:end]).lower().translate(table)
-        folded.append(piece)
-        starts.extend([at] * len(piece))
-        ends.extend([end] * len(piece))
-        at = end
+        match = _RUN.match(text, at)
+        end = match.end() if match else at + 1
+        simple = _fold_in_place(text[at:end]) if end == length or not unicodedata.combining(text[end]) else None
+        if simple is not None:
+            folded.append(simple)
+            starts.extend(range(at, end))
+            ends.extend(range(at + 1, end + 1))
+            at = end
+        while at < end:
+            at = _fold_cluster(text, at, folded, starts, ends)
     return NormalisedText("".join(folded), text, tuple(starts), tuple(ends))
+
+
+def _fold_cluster(text: str, at: int, folded: list[str], starts: list[int], ends: list[int]) -> int:
+    """Adds one character with its marks; where the next one begins."""
+    end = at + 1
+    while end < len(text) and unicodedata.combining(text[end]):
+        end += 1
+    piece = unicodedata.normalize("NFKC", text[at:end]).lower().translate(_characters())
+    folded.append(piece)
+    starts.extend([at] * len(piece))
+    ends.extend([end] * len(piece))
+    return end
 
 
 def _reword(normalised: NormalisedText) -> NormalisedText:
     """Taiwan's wordings in the mainland's words (資料庫 → 数据库), longest first."""
-    text, wordings = normalised.text, _wordings()
-    if not any(character in wordings for character in text):
-        return normalised
-    found = _find_wordings(text, wordings)
+    text, (pattern, wordings) = normalised.text, _wordings()
+    found = [(match.start(), match.group(), wordings[match.group()]) for match in pattern.finditer(text)]
     if not found:
         return normalised
     folded: list[str] = []
@@ -121,19 +135,6 @@ def _reword(normalised: NormalisedText) -> NormalisedText:
     return NormalisedText("".join(folded), normalised.original, tuple(starts), tuple(ends))
 
 
-def _find_wordings(text: str, wordings: dict[str, list[tuple[str, str]]]) -> list[tuple[int, str, str]]:
-    found: list[tuple[int, str, str]] = []
-    at = 0
-    while at < len(text):
-        for old, new in wordings.get(text[at], ()):
-            if text.startswith(old, at):
-                found.append((at, old, new))
-                at += len(old) - 1
-                break
-        at += 1
-    return found
-
-
 @lru_cache(maxsize=1)
 def _characters() -> dict[int, str]:
     """Traditional to simplified (OpenCC), typographic quotes, and what cannot be written in UTF-8 or shown."""
@@ -145,12 +146,11 @@ def _characters() -> dict[int, str]:
 
 
 @lru_cache(maxsize=1)
-def _wordings() -> dict[str, list[tuple[str, str]]]:
-    """First character → wordings that begin with it, longest first."""
-    wordings: dict[str, list[tuple[str, str]]] = {}
-    for line in (_DATA / "wordings.txt").read_text("utf-8").splitlines():
+def _wordings() -> tuple[re.Pattern[str], dict[str, str]]:
+    """What finds a wording, the longest first, and what each of them is folded to."""
+    lines = (_DATA / "wordings.txt").read_text("utf-8").splitlines()
+    wordings: dict[str, str] = {}
+    for line in lines:
         old, new = line.split(" ")
-        wordings.setdefault(old[0], []).append((old, new))
-    for entries in wordings.values():
-        entries.sort(key=lambda entry: -len(entry[0]))
-    return wordings
+        wordings[old] = new
+    return re.compile("|".join(map(re.escape, sorted(wordings, key=len, reverse=True)))), wordings
