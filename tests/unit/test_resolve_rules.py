@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engram.domain.errors import Unavailable
@@ -180,6 +180,8 @@ def test_any_text_at_all_is_resolved_and_can_be_written_as_utf8(query: str, zone
 
 @settings(max_examples=150, deadline=None)
 @given(st.text("上下前后本周月日年天个晚号点半一二十0159去今明到至 last week ago to since May/-:", max_size=24))
+@example("前0月")
+@example("the past 0 days")
 def test_a_range_never_ends_before_it_begins(query: str) -> None:
     found = read_temporal(query, NOW)
     if found.start is not None and found.end is not None:

@@ -82,6 +82,8 @@ def read_periods(folded: str, calendar: LocalCalendar) -> list[Period]:
     found = [*chinese_periods(folded, calendar)] if has_han(folded) else []
     if re.search(r"[a-z]{3}|\b[qh][1-4]\b|\d[/.-]\d", folded):
         found += english_periods(folded, calendar)
+    # "The past 0 days" are no time.
+    found = [one for one in found if one.start is None or one.end is None or one.start < one.end]
     chosen: list[Period] = []
     for period in sorted(found, key=lambda item: (item.first - item.last, item.first)):
         free = not any(period.first < other.last and other.first < period.last for other in chosen)
