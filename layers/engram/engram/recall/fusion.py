@@ -37,6 +37,8 @@ Parts = dict[str, Scores]
 """By doc_id, then by leg or feature."""
 
 WINDOW_TURNS = 4
+_SCRIPT_SHOWS = 200
+"""Characters that show the script of a text."""
 _LEXICAL = ("lexical", "lexical_context", "lexical_window")
 _VECTOR = ("vector", "vector_window")
 
@@ -77,7 +79,8 @@ def rank(result: SearchResult, query: QueryFeatures, recipe: Recipe) -> tuple[Ra
             parts[doc_id]["recency"] = weights.recency * age
     scores = {doc_id: sum(own.values()) for doc_id, own in parts.items()}
     relevance = relevance_of(result, documents, query, recipe, across=across)
-    order = sorted(documents, key=lambda one: (-scores[one], -documents[one].occurred_at.timestamp(), one))
+    newest_first = sorted(sorted(documents), key=lambda one: documents[one].occurred_at, reverse=True)
+    order = sorted(newest_first, key=scores.__getitem__, reverse=True)
     return tuple(Ranked(documents[one], scores[one], relevance[one], parts[one]) for one in order)
 
 
@@ -87,7 +90,7 @@ def crosses_languages(result: SearchResult, query: QueryFeatures, recipe: Recipe
     if not hits:
         return False
     cjk = is_cjk(query.words)
-    alike = sum(is_cjk(hit.document.text) == cjk for hit in hits)
+    alike = sum(is_cjk(hit.document.text[:_SCRIPT_SHOWS]) == cjk for hit in hits)
     return alike < recipe.same_language_share * len(hits)
 
 
