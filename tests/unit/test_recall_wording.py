@@ -46,6 +46,18 @@ class TestTheConversationThatHoldsTheWords:
         memory.say("new", "05-25 10:00", "Raise the kitchen budget to 18500", "Kitchen budget: cabinets 6500.")
         assert sessions(memory.recall("What was our first kitchen budget?", now=NOW))[0] == "old"
 
+    def test_is_no_guide_where_the_user_only_tells_of_having_been_there(self, memory):
+        memory.say("guide", "05-20 10:00", "帮我做杭州的旅游攻略", "杭州两日游攻略:第一天西湖,第二天灵隐寺。")
+        memory.say("back", "06-10 10:00", "我从杭州玩回来了,西湖人太多,腿都走断了", "辛苦了!下次可以选工作日去。")
+        assert sessions(memory.recall("上次我们聊天杭州游玩攻略再给我一下", now=NOW)) == ["guide"]
+        assert sessions(memory.recall("上次聊杭州", now=NOW)) == ["back"]
+
+    def test_that_tells_of_one_thing_in_other_words_is_its_first_or_newest(self, memory):
+        memory.say("low", "02-02 10:00", "My doctor put me on metformin, 500 mg twice a day", "Take it with meals.")
+        memory.say("high", "05-05 10:00", "The doctor raised my metformin to 850 mg", "Watch for stomach trouble.")
+        assert sessions(memory.recall("How much metformin do I take now?", now=NOW))[0] == "high"
+        assert sessions(memory.recall("What was my metformin dose at the beginning?", now=NOW))[0] == "low"
+
     def test_share_of_words_is_compared_with_the_fullest(self):
         assert as_full({"a": 1.0, "b": 0.75, "c": 0.5}, {"a", "b", "c"}) == {"a", "b"}
         assert as_full({}, {"a"}) == {"a"}

@@ -34,7 +34,7 @@ from engram.recall.selection import (
 from engram.recall.timeline import Moment, eligible
 from engram.recall.verification import Candidate, ref_of
 from engram.recall.within import coverage, units_of
-from engram.recall.wording import as_full, holding, names_it, strangers
+from engram.recall.wording import AS_MUCH, OF_ONE_THING, as_full, holding, names_it, strangers
 from engram.resolve.models import Resolution, Temporal, TemporalIntent
 
 MAX_READ_WHOLE = 60
@@ -152,7 +152,7 @@ class Answering:
             scores = scaled(ranked)
             candidates = merged(ranked if message else telling(ranked), scores, fresh)
             if asks_present(question.resolution.query) and not message:
-                candidates = newest_first(candidates, as_full(holding(ranked, features.text), text))
+                candidates = newest_first(candidates, as_full(holding(ranked, features.text), text, share=OF_ONE_THING))
             if message:
                 near = self._going_on(question, features, where)
                 candidates = leaning_on_conversations(candidates, near, _others(question), question.conditions)
@@ -220,15 +220,16 @@ class Answering:
         if question.resolution.temporal.intent is TemporalIntent.ALL_HISTORY:
             return ids_of(by_relevance(base, relevance, floor, about=0.0))
         one = means_one(question.resolution)
-        about = ABOUT if one else CLOSELY_ABOUT
+        chain = question.resolution.temporal.intent in (TemporalIntent.EARLIEST, TemporalIntent.LATEST)
+        about, share = ABOUT if one or chain else CLOSELY_ABOUT, OF_ONE_THING if chain else AS_MUCH
         strong = ids_of(by_relevance(base, relevance, floor, about=about))
         held = {ref.conversation_id: share for ref, share in fresh.items()} | holding(searched.ranked, words)
-        fullest = as_full(held, strong)
+        fullest = as_full(held, strong, share=share)
         if any(held.get(name, 0.0) for name in strong):
             less = ids_of(by_relevance(base, relevance, floor * ABOUT, about=about))
             whole = {name for name, share in held.items() if asked.full and share >= 1.0}
             strong |= less | (ids_of(base) & whole)
-            fullest = as_full(held, strong)
+            fullest = as_full(held, strong, share=share)
         siblings = question.conditions.topics and question.conditions.words and strong
         return fullest if siblings or not one else fullest | self._near(words, searched, strong)
 

@@ -77,6 +77,13 @@ _PARTICLES = re.compile(
 )
 
 
+_GIVEN = re.compile(
+    r"\b(?:g[ai]ven?|wr(?:ote|itten)|sent|shown?|recommend(?:ed|ations?)?|suggest(?:ed|ions?)?|advi[cs]ed?|tips|repeat"
+    r"|much|many|takes?|taken|took|ever)\b|建议|建議|推荐|推薦",
+    re.IGNORECASE,
+)
+"""Beside what is named, these only say that it was given, or how much of it is asked."""
+
 _HAPPENING = re.compile(
     r"\b(?:go|went|gone|going|do|does|doing|done|happen(?:s|ed|ing)?|where|who|how|when|up to|been|busy)\b|"
     r"去|哪里|哪裡|哪儿|哪兒|什么地方|哪些地方|发生|發生|忙|事",
@@ -107,7 +114,7 @@ def conditions_of(resolution: Resolution, fold: Fold) -> Conditions:
         for one in resolution.entities
         if one.status is MentionStatus.UNRESOLVED and (folded := fold(one.text).strip())
     )
-    words = _without_discourse(_left_over(resolution))
+    words = _without_discourse(_GIVEN.sub(" ", _left_over(resolution)))
     search_text = _without_discourse(resolution.search_text)
     topics = _wanted(resolution.topics)
     if words and topics and all(one.ambiguous for one in topics):

@@ -54,7 +54,8 @@ _REQUEST = re.compile(
     r"|\A\W*(?:(?:please|now|then|so|and|ok(?:ay)?|also)\W+)*"
     r"(?:give|show|tell|write|make|plan|list|recommend|suggest|explain|help|draft|create|think of|translate"
     r"|summari[sz]e|tidy|find|send|design|teach|extend|shorten|rewrite|adjust|update|change|compare|describe|generate|add|turn|convert"
-    r"|outline|set up|prepare|come up with|remind|repeat)\b"
+    r"|outline|cut|trim|reduce|edit|improve|check|review|calculate"
+    r"|polish|simplify|expand|name|set up|prepare|come up with|remind|repeat)\b"
     r"|\b(?:please|i(?:'d| would) like you to|i (?:need|want) (?:you to|an?|some)\b)",
     re.IGNORECASE,
 )
@@ -70,7 +71,7 @@ _BY_YOU = re.compile(
     r"|\byou (?:said|told|gave|wrote|made|recommended|suggested|advised|listed)\b"
     r"|怎么(?:解决|处理|修|治)|怎麼(?:解決|處理|修|治)|(?<!我)(?:推荐|推薦|建议|建議)(?:了|过|過|的|\W|\Z|(?=再))"
     r"|(?<![跟和对對向给給])(?<!告诉)(?<!告訴)你(?:是|之前|当时|當時|上次|刚才|剛才|那时|都|又|曾)?(?:怎么|怎麼|如何)?"
-    r"(?:给的|給的|说|說|建议|建議|推荐|推薦|比较|比較|回答|安排|评价|分析|排|列|写|寫)",
+    r"(?:给的|給的|[让叫教劝讓勸]我|说|說|建议|建議|推荐|推薦|比较|比較|回答|安排|评价|分析|排|列|写|寫)",
     re.IGNORECASE,
 )
 

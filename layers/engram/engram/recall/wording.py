@@ -15,8 +15,11 @@ from engram.recall.nearness import content_words
 from engram.text.analysis import terms_of
 from engram.text.normalise import fold
 
-AS_MUCH = 0.66
+AS_MUCH = 0.7
 """Share of the words held by the conversation that holds most, from which on another one may be meant as well."""
+
+OF_ONE_THING = 0.5
+"""The same where the first or newest word on one thing is asked for: it is told in other words each time."""
 
 LOOKED_AT = 4_000
 """Characters of a message."""
