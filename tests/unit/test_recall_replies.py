@@ -35,6 +35,7 @@ class TestTheAnswerStandsFirst:
             ("上次的宫保鸡丁菜谱", "宫保鸡丁的做法告诉我", "鸡胸肉切丁腌制,花生米炸香,干辣椒爆锅。"),
             ("个税怎么申报来着", "个税汇算怎么操作", "打开个人所得税App,选综合所得年度汇算。"),
             ("the curry recipe from last time", "How do I cook a curry?", "Fry the paste, add coconut milk."),
+            ("the headline from last time", "Write a headline about getting up early", "The Early Riser's Edge"),
             ("How much butter goes into it?", "Give me a lasagna recipe", "A béchamel with 60 g butter and flour."),
         ],
     )
@@ -69,6 +70,7 @@ class TestWhatTheUserToldStaysFirst:
                 "I'm allergic to peanuts, what can I cook?",
                 "Try a risotto with mushrooms and peas.",
             ),
+            ("会员卡号多少", "请记一下会员卡号是88213377", "会员卡号我已经帮你记下了"),
             ("What's my wifi password?", "My wifi password is sunny2024, please keep it", "Got it."),
             (
                 "What's my dog's name?",
@@ -122,7 +124,19 @@ def test_a_word_of_thanks_is_found_only_by_what_stands_before_it(text: str, than
     assert is_thanks(text) is thanks
 
 
-@pytest.mark.parametrize("text", ["我的狗叫豆豆", "I moved to Madrid.", "", "……"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "医生给我开了二甲双胍",
+        "我把猫送给我表姐了",
+        "王芳推荐我去学瑜伽",
+        "他帮我搬过家",
+        "我的狗叫豆豆",
+        "I moved to Madrid.",
+        "",
+        "……",
+    ],
+)
 def test_what_only_tells_is_no_request(text: str) -> None:
     assert not is_request(text, alone=False)
 

@@ -9,7 +9,7 @@ import pytest
 from engram.recall.bundle import RecallBundle, SupportStatus
 from engram.recall.present import asks_present, without_present
 from engram.recall.request import RecentMessage
-from engram.recall.wording import as_full, names_it
+from engram.recall.wording import as_full, names_it, naming_words
 from tests.builders import Remembering, moment
 
 NOW = moment("07-01 09:00")
@@ -57,6 +57,28 @@ class TestTheConversationThatHoldsTheWords:
         memory.say("high", "05-05 10:00", "The doctor raised my metformin to 850 mg", "Watch for stomach trouble.")
         assert sessions(memory.recall("How much metformin do I take now?", now=NOW))[0] == "high"
         assert sessions(memory.recall("What was my metformin dose at the beginning?", now=NOW))[0] == "low"
+
+    @pytest.mark.parametrize(
+        "query",
+        ["when we last talked about kites, what did you say about the site?", "上次聊风筝的时候你说要去哪个场地"],
+    )
+    def test_is_named_by_what_was_talked_about_not_by_what_is_asked_of_it(self, memory, query):
+        memory.say("site", "03-03 10:00", "Which site for kites? 风筝去哪个场地放", "By the lake, 湖边场地。")
+        memory.say("gear", "05-03 10:00", "What do kites need? 风筝要带什么", "Line and gloves, 线和手套。")
+        assert sessions(memory.recall(query, now=NOW))[0] == "gear"
+
+    @pytest.mark.parametrize(
+        ("text", "named"),
+        [
+            ("减糖 标题", {"减糖", "标题"}),
+            ("喝咖啡", {"咖啡"}),
+            ("车", {"车"}),
+            ("poem grandma", {"poem", "grandma"}),
+            ("", set()),
+        ],
+    )
+    def test_is_named_by_words_and_by_what_no_dictionary_holds(self, text, named):
+        assert set(naming_words(text)) == named
 
     def test_share_of_words_is_compared_with_the_fullest(self):
         assert as_full({"a": 1.0, "b": 0.75, "c": 0.5}, {"a", "b", "c"}) == {"a", "b"}

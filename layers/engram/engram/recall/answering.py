@@ -34,7 +34,7 @@ from engram.recall.selection import (
 from engram.recall.timeline import Moment, eligible
 from engram.recall.verification import Candidate, ref_of
 from engram.recall.within import coverage, units_of
-from engram.recall.wording import AS_MUCH, OF_ONE_THING, as_full, holding, names_it, strangers
+from engram.recall.wording import AS_MUCH, OF_ONE_THING, as_full, holding, named_in, names_it, naming_words, strangers
 from engram.resolve.models import Resolution, Temporal, TemporalIntent
 
 MAX_READ_WHOLE = 60
@@ -223,15 +223,17 @@ class Answering:
         chain = question.resolution.temporal.intent in (TemporalIntent.EARLIEST, TemporalIntent.LATEST)
         about, share = ABOUT if one or chain else CLOSELY_ABOUT, OF_ONE_THING if chain else AS_MUCH
         strong = ids_of(by_relevance(base, relevance, floor, about=about))
-        held = {ref.conversation_id: share for ref, share in fresh.items()} | holding(searched.ranked, words)
+        named = named_in(question.resolution.query, words)
+        held = {ref.conversation_id: value for ref, value in fresh.items()} | holding(searched.ranked, named)
         fullest = as_full(held, strong, share=share)
         if any(held.get(name, 0.0) for name in strong):
             less = ids_of(by_relevance(base, relevance, floor * ABOUT, about=about))
-            whole = {name for name, share in held.items() if asked.full and share >= 1.0}
+            whole = {name for name, value in held.items() if asked.full and value >= 1.0}
             strong |= less | (ids_of(base) & whole)
             fullest = as_full(held, strong, share=share)
         siblings = question.conditions.topics and question.conditions.words and strong
-        return fullest if siblings or not one else fullest | self._near(words, searched, strong)
+        said = len(naming_words(named)) > 1 and any(held.get(name) == 1.0 for name in fullest)
+        return fullest if siblings or said or not one else fullest | self._near(words, searched, strong)
 
     def _of(self, question: Question, selection: Selection, scores: Scores) -> Answer:
         """Candidates of chosen conversations: all their messages where they are few, searched ones where not."""

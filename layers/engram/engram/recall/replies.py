@@ -18,9 +18,9 @@ JUST_BELOW = 0.99
 """Share of the answer's score that its request keeps."""
 
 WORTH = 1.0
-"""An answer at least this many times as long as what it does carries more than a word of thanks; 0.3 where a question
-was asked, which few words may answer."""
-WORTH_OF_QUESTION = 0.3
+"""An answer at least this many times as long as what it answers carries more than a word about having read it."""
+WORTH_OF_REQUEST = 0.3
+"""The same where something was asked for, which few words may be: a name, a headline."""
 
 THANKS = 0.3
 """Share of its score that a mere word of thanks keeps."""
@@ -48,9 +48,9 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _REQUEST = re.compile(
-    r"(?:帮|幫|替|为|為)我|[给給教](?:我|个|個|一)|[请請]|推荐|推薦|介绍|介紹|列(?:出|一|个)|[写寫](?:一|个|個|首|篇|段|份)"
-    r"|做(?:一|个|份)|做法|告[诉訴]我|总结|總結|整理|翻[译譯]|解[释釋]|改(?:成|一|短|长|为)|[调調]整|一下|安排|规划|規劃"
-    r"|[讲講](?:个|一|個)|用\S{1,12}写"
+    r"(?:(?:帮|幫|替|为|為)我|[给給教](?:我|个|個|一))(?!.*[了过過])|[请請]|告[诉訴]我|改(?:成|一|短|长|为)|一下|做法|用\S{1,12}写"
+    r"|\A\W*(?:再|也|能|可以|麻[烦煩])?(?:[给給为為]\S{1,6})?(?:推荐|推薦|介绍|介紹|列|[写寫]|做|总结|總結|整理|翻[译譯]"
+    r"|解[释釋]|[调調]整|安排|规划|規劃|[讲講])"
     r"|\A\W*(?:(?:please|now|then|so|and|ok(?:ay)?|also)\W+)*"
     r"(?:give|show|tell|write|make|plan|list|recommend|suggest|explain|help|draft|create|think of|translate"
     r"|summari[sz]e|tidy|find|send|design|teach|extend|shorten|rewrite|adjust|update|change|compare|describe|generate|add|turn|convert"
@@ -64,6 +64,12 @@ _AGAIN = re.compile(
     r"|再|[给給]我|[发發][给給]?我|[发發]一|重[发發新]|[找调調]出|看看",
     re.IGNORECASE,
 )
+_TALK = re.compile(
+    rf"{_AGAIN.pattern}|\b(?:we|i) (?:last |first |ever )?(?:talk|discuss|spoke|chat)\w*"
+    r"|我们?(?:之前|上次|第一次)?[聊谈]",
+    re.IGNORECASE,
+)
+_KEEP = re.compile(r"[记記](?:住|着|著|下|得|一下)|\b(?:remember|keep|note|memori[sz]e|don't forget)\b", re.IGNORECASE)
 _BY_YOU = re.compile(
     r"\b(?:advice|suggestions?|recommendations?|tips)\b"
     r"|\bhow (?:did|do|should|can) (?:we|i|you) (?:\w+ )?(?:fix|solve|resolve|handle)\b"
@@ -87,7 +93,7 @@ def answers_first(
     """
     lifted = {ref: score * THANKS if is_thanks(messages[ref].content) else score for ref, score in scores.items()}
     by_you = wants_assistant(query) or _BY_YOU.search(query) is not None
-    oneself = not by_you and all(speaks_of_oneself(one) for one in (query, _AGAIN.sub(" ", query)))
+    oneself = not by_you and all(speaks_of_oneself(one) for one in (query, _TALK.sub(" ", query)))
     again = not oneself and _AGAIN.search(query) is not None
     units = units_of(words, fold)
     for ref in scores:
@@ -132,6 +138,8 @@ def _may_answer(answer: Message, asked: Message, *, by_you: bool) -> bool:
     """Whether `answer` was given to `asked` and is more than a word of thanks."""
     if answer.role is not Role.ASSISTANT or asked.role is not Role.USER or not answer.content.strip():
         return False
-    question = asked.content.rstrip().endswith(("?", "？"))
-    least = WORTH_OF_QUESTION if question or by_you else WORTH
+    if is_thanks(answer.content):
+        return False
+    request = is_request(asked.content, alone=False) and not _KEEP.search(asked.content[:LOOKED_AT])
+    least = WORTH_OF_REQUEST if request or by_you else WORTH
     return len(answer.content) >= least * len(asked.content)

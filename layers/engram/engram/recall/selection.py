@@ -26,6 +26,7 @@ ONE = frozenset({TemporalIntent.PREVIOUS_RELATED, TemporalIntent.LATEST, Tempora
 
 _DEFINITE = re.compile(
     r"(?<!上)上+[一1]?[次回]|前[一几两]?次|上一?个?(?:对话|会话|聊天)|再上|last (?:time|conversation|chat|session)|"
+    r"\b(?:we|i|you) last (?:talk|spoke|discuss|chat|mention)|"
     r"(?:time|one|conversation|chat|session)s? before|previous (?:time|conversation|chat|session|discussion)",
     re.IGNORECASE,
 )

@@ -14,6 +14,7 @@ from engram.recall.fusion import Ranked
 from engram.recall.nearness import content_words
 from engram.text.analysis import terms_of
 from engram.text.normalise import fold
+from engram.text.segment import words as segmented
 
 AS_MUCH = 0.7
 """Share of the words held by the conversation that holds most, from which on another one may be meant as well."""
@@ -24,6 +25,13 @@ OF_ONE_THING = 0.5
 LOOKED_AT = 4_000
 """Characters of a message."""
 
+_TALKED_OF = re.compile(
+    r"[聊谈談][了过過到起的]?(?:关于|關於)?([^，。,.?？！]{1,12}?)(?:的(?:时候|時候|那次|那回|话)|[时時][，, ]|那次)|"
+    r"\b(?:talk(?:ed|ing)?|spoke|chat(?:ted|ting)?|convers\w+) (?:about|of|on) ([^,.?!;]{1,40})",
+    re.IGNORECASE,
+)
+
+_HAN = re.compile(r"[\u3400-\u9fff]+")
 _WORD = re.compile(r"[^\W_]{4,}")
 _CLOSE = 1
 """Letters by which a misspelt name is longer or shorter."""
@@ -61,10 +69,25 @@ def _held(parts: tuple[str, ...], text: str) -> float:
     return sum(part in text for part in parts) / len(parts)
 
 
+def named_in(query: str, words: str) -> str:
+    """Of `words`, those by which a query names the talk it means: camping, in "what gear did you say I need when we
+    last talked about camping?". All of them where it does not say that something was talked about.
+    """
+    found = _TALKED_OF.search(query)
+    part = fold(next((one for one in found.groups() if one), "")) if found else ""
+    named = [word for word in words.split() if any(one in part for one in naming_words(word))]
+    return " ".join(named) or words
+
+
 def naming_words(text: str) -> tuple[str, ...]:
-    """Words that name something: single ideographs (喝, 住) do so only where there is nothing else."""
+    """Words that name something. Single ideographs (喝) do so only where there is nothing else, or together: no
+    dictionary holds 减糖."""
     found = content_words(text)
-    return tuple(word for word in found if len(word) > 1) or found
+    named = [word for word in found if len(word) > 1]
+    for run in _HAN.findall(fold(text)):
+        single = "".join(run[start:end] if end - start == 1 else " " for start, end in segmented(run))
+        named += [word for word in single.split() if len(word) > 1]
+    return tuple(dict.fromkeys(named)) or found
 
 
 def strangers(ranked: Iterable[Ranked], words: str) -> frozenset[str]:
