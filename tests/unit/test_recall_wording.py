@@ -10,6 +10,7 @@ from engram.recall.bundle import RecallBundle, SupportStatus
 from engram.recall.present import asks_present, without_present
 from engram.recall.request import RecentMessage
 from engram.recall.wording import as_full, names_it, naming_words
+from engram.resolve.models import TemporalIntent
 from tests.builders import Remembering, moment
 
 NOW = moment("07-01 09:00")
@@ -152,6 +153,21 @@ class TestWhatHoldsNow:
         assert (
             without_present("now launch budget testing marketing notes") == "now launch budget testing marketing notes"
         )
+
+
+class TestWhatWordsSayOfTime:
+    @pytest.mark.parametrize(
+        ("query", "intent"),
+        [
+            ("灯笼项目的所有讨论", TemporalIntent.ALL_HISTORY),
+            ("all discussions of the lantern project", TemporalIntent.ALL_HISTORY),
+            ("Everything about lanterns we've discussed", TemporalIntent.ALL_HISTORY),
+            ("What did I most recently say about lanterns?", TemporalIntent.LATEST),
+            ("everything costs more, what did we discuss about lanterns last time?", TemporalIntent.PREVIOUS_RELATED),
+        ],
+    )
+    def test_all_and_most_recently(self, memory, query, intent):
+        assert memory.recall(query, now=NOW).resolution.temporal.intent is intent
 
 
 class TestADayIsAskedFor:
