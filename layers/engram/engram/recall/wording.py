@@ -31,6 +31,9 @@ _TALKED_OF = re.compile(
     re.IGNORECASE,
 )
 
+LONGEST_NAMED = 2_000
+"""Characters of a query in which words are told apart."""
+
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _WORD = re.compile(r"[^\W_]{4,}")
 _CLOSE = 1
@@ -84,7 +87,7 @@ def naming_words(text: str) -> tuple[str, ...]:
     dictionary holds 减糖."""
     found = content_words(text)
     named = [word for word in found if len(word) > 1]
-    for run in _HAN.findall(fold(text)):
+    for run in _HAN.findall(fold(text[:LONGEST_NAMED])):
         single = "".join(run[start:end] if end - start == 1 else " " for start, end in segmented(run))
         named += [word for word in single.split() if len(word) > 1]
     return tuple(dict.fromkeys(named)) or found
