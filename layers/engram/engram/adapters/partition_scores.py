@@ -1,7 +1,7 @@
 """A user's search rows as arrays, and the arithmetic of scoring all of them at once.
 
-Term frequencies of a query's few terms are counted by one pass over the tokens, so nothing has to be inverted, a
-changed row is cheap, and a turn with its predecessor or a window of turns is a sum of rows of the same small matrix.
+Term frequencies of a query's few terms are one small matrix, so that a turn with its predecessor or a window of turns
+is a sum of its rows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Compiled:
     Attributes:
         documents: without vectors, with `previous` filled in.
         vocabulary: term to number.
-        tokens, token_row: every token of every row and the row it is in.
+        postings: the row of every token, ordered by term; those of term n stand from `bounds[n]` to `bounds[n + 1]`.
         lengths: tokens a row.
         before: row of the message before, or -1.
         members: rows of each window, padded with the number of rows.
@@ -46,8 +46,8 @@ class Compiled:
 
     documents: tuple[Document, ...]
     vocabulary: Mapping[str, int]
-    tokens: Array
-    token_row: Array
+    postings: Array
+    bounds: Array
     lengths: Array
     before: Array
     members: Array
@@ -74,15 +74,16 @@ def compile_rows(rows: Iterable[SearchRow]) -> Compiled:
     vectors, encoders, encoder_codes = _vectors(documents)
     sums = _over_windows(members, vectors)
     text_bytes = sum(2 * len(document.text) for document in documents)
-    size = tokens.nbytes * 2 + vectors.nbytes + text_bytes + _BYTES_A_DOCUMENT * len(documents)
+    postings = np.repeat(np.arange(len(documents), dtype=np.int32), lengths)[np.argsort(tokens, kind="stable")]
+    size = postings.nbytes + vectors.nbytes + text_bytes + _BYTES_A_DOCUMENT * len(documents)
     return Compiled(
         documents=tuple(
             _for_hits(document, documents[place].text if place >= 0 else "")
             for document, place in zip(documents, before.tolist(), strict=True)
         ),
         vocabulary=vocabulary,
-        tokens=tokens,
-        token_row=np.repeat(np.arange(len(documents), dtype=np.int32), lengths),
+        postings=postings,
+        bounds=np.concatenate([[0], np.cumsum(np.bincount(tokens, minlength=len(vocabulary)))]),
         lengths=lengths.astype(np.float32),
         before=before,
         members=members,
@@ -168,14 +169,11 @@ def _shares(held: Array, asked: int) -> Array:
 
 def _frequencies(compiled: Compiled, numbers: Sequence[int]) -> Array:
     """How often each row holds each of the terms `numbers`."""
-    place_of = np.full(len(compiled.vocabulary), -1, dtype=np.int32)
-    place_of[numbers] = np.arange(len(numbers), dtype=np.int32)
-    columns = place_of[compiled.tokens]
-    found = np.flatnonzero(columns >= 0)
     rows = len(compiled.documents)
-    cells = compiled.token_row[found].astype(np.int64) * len(numbers) + columns[found]
-    counts = np.bincount(cells, minlength=rows * len(numbers))
-    frequency: Array = counts.reshape(rows, len(numbers)).astype(np.float32)
+    frequency: Array = np.empty((rows, len(numbers)), dtype=np.float32)
+    for column, number in enumerate(numbers):
+        holding = compiled.postings[compiled.bounds[number] : compiled.bounds[number + 1]]
+        frequency[:, column] = np.bincount(holding, minlength=rows)
     return frequency
 
 
