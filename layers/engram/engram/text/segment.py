@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -98,8 +99,11 @@ def words(run: str) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
-def _best_from(run: str) -> list[tuple[float, int]]:
-    """For each position, the best score from there to the end, and where its first word ends."""
+@lru_cache(maxsize=256)
+def _best_from(run: str) -> Sequence[tuple[float, int]]:
+    """For each position, the best score from there to the end, and where its first word ends. Every name in a query is
+    weighed against the same runs around it.
+    """
     length = len(run)
     best: list[tuple[float, int]] = [(0.0, length)] * (length + 1)
     for start in range(length - 1, -1, -1):
