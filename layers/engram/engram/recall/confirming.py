@@ -81,7 +81,9 @@ class Confirming:
             scope, [*(one.ref for one in first), *proofs], memories=memory_ids(hits), gists=gist_keys(scope, hits)
         )
         found = Verified(dropped=dropped, read=dict(truth.messages), hidden=truth.hidden)
-        if further := cited(truth):
+        chosen = answer.selection.conversations if answer.selection is not None else ()
+        limited = ids_of(chosen) if limits_items(question, answer) else None
+        if further := cited(truth, limited):
             found.read |= self._reads.truth(scope, further).messages
         confirmed = _confirmed(question, first, answer, found)
         while rest and len(confirmed) < request.limit:
@@ -90,8 +92,6 @@ class Confirming:
             confirmed += _confirmed(question, page, answer, found)
         found.messages = len(confirmed)
         evidence = ordered(confirmed, answer, question, request)
-        chosen = answer.selection.conversations if answer.selection is not None else ()
-        limited = ids_of(chosen) if limits_items(question, answer) else None
         items = items_of(hits, truth, found.read, conversations=limited)
         for document, reason in items.refused:
             dropped.add(reason)

@@ -96,12 +96,20 @@ def gist_keys(scope: Scope, hits: Iterable[Ranked]) -> list[Key]:
     ]
 
 
-def cited(truth: Truth) -> list[MessageRef]:
-    """Messages that the items read stand on and that have not been read yet."""
+def cited(truth: Truth, conversations: frozenset[str] | None) -> list[MessageRef]:
+    """Messages that the items read stand on and that have not been read yet.
+
+    Args:
+        conversations: only of items that something in one of these speaks for; None means all items.
+    """
     rows: list[tuple[Evidence, ...]] = [one.evidence for one in truth.memories.values()]
     rows += [one.evidence for one in truth.gists.values()]
-    wanted = dict.fromkeys(one.ref for evidence in rows for one in evidence)
+    wanted = dict.fromkeys(one.ref for evidence in rows if _said_in(evidence, conversations) for one in evidence)
     return [ref for ref in wanted if ref not in truth.messages]
+
+
+def _said_in(evidence: Sequence[Evidence], conversations: frozenset[str] | None) -> bool:
+    return conversations is None or any(one.ref.conversation_id in conversations for one in evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +135,10 @@ def items_of(
     kept: list[RecalledItem] = []
     refused: list[tuple[Document, str]] = []
     for hit in hits:
+        identifier = hit.document.doc_id[_PREFIX:]
+        stored = truth.memories.get(identifier) or truth.gists.get(identifier)
+        if stored is not None and not _said_in(stored.evidence, conversations):
+            continue
         item = _item(hit, truth, messages)
         if isinstance(item, str):
             refused.append((hit.document, item))
