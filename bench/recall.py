@@ -29,8 +29,8 @@ _PLACES = ("杭州", "北京", "成都", "Kyoto", "Paris", "Osaka", "London", "�
 _ASKED = (
     "上次我们聊的{}旅游攻略再给我一下",
     "last time we talked about the {} travel guide, show it again",
-    "第一次聊{}旅游攻略是什么时候",
-    "the latest version of the {} travel guide",
+    "第一次聊{}旅游攻略",
+    "the {} travel guide from last time",
 )
 
 
