@@ -11,9 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from engram.resolve.borders import stands_alone
 from engram.text.language import has_han, is_han
-from engram.text.segment import on_borders, words
+from engram.text.segment import words
 
+CUE_MARGIN = 2.0
+"""Cues are ordinary words, more often beside others that they could be joined to."""
 CUE_SCORE = -9.0
 """Logarithm of the probability given to cue words that the dictionary lacks: a plain compound."""
 _LATIN_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?[+#]*")
@@ -166,7 +169,7 @@ class CueIndex(Generic[Owner]):
                 if len(atom) == 1:
                     if start in singles or (start in endings and atom in HEAD_NOUNS):
                         yield atom, start, end
-                elif on_borders(text, start, end, name_score=CUE_SCORE):
+                elif stands_alone(text, start, end, name_score=CUE_SCORE, margin=CUE_MARGIN):
                     yield atom, start, end
 
 

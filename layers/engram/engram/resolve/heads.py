@@ -8,21 +8,24 @@ from __future__ import annotations
 import re
 
 Span = tuple[int, int]
+_BESIDE = 48
+"""Characters on either side of a word that say how it is used."""
 
 
 def stands_as_noun(text: str, span: Span, head: str) -> bool:
     """Whether an ambiguous head is used as a noun: `the plan`, 上次的推荐, but not `I plan to`, 推荐一款手机."""
     start, end = span
+    before = text[max(0, start - _BESIDE) : start]
     if head in _VERBS_TOO:
-        if _NOUN_BEFORE.search(text[:start]) or _NOTHING_AFTER.match(text, end):
+        if _NOUN_BEFORE.search(before) or _NOTHING_AFTER.match(text, end):
             return True
         if head == "推荐" and _HAN.match(text, end) and not _GOES_ON.match(text, end):
             return False
-        does = _SUBJECT_BEFORE.search(text[:start])
+        does = _SUBJECT_BEFORE.search(before)
         return not (_OBJECT.match(text, end) or (does and (_WHEN_AFTER.match(text, end) or _does(text, end))))
     if not head.isascii():
         return True
-    before, after = text[:start], text[end:]
+    after = text[end : end + _BESIDE]
     if _NO_NOUN_AFTER.match(after) and not (head in _NOUNS_WITH_TO and _DETERMINED.search(before)):
         return False
     return bool(_DETERMINED.search(before)) or (not after.strip(" ?.!") and not _VERB_BEFORE.search(before))

@@ -271,8 +271,13 @@ def _near(cues: CueText, place: tuple[int, int]) -> CueText:
 
 def opens_sentence(text: str, start: int) -> bool:
     """Whether a capital letter at `start` says nothing: it opens a sentence, or all the text is in capitals."""
-    before = text[:start].rstrip(" \"'“‘(《")
-    if not before or before[-1] in ".?!。！？:：\n":
+    at = start
+    while at and text[at - 1] in " \"'“‘(《":
+        at -= 1
+    if not at or text[at - 1] in ".?!。！？:：\n":
         return True
-    letters = [character for character in text if character.isalpha() and character.isascii()]
-    return len(letters) > 6 and all(character.isupper() for character in letters)
+    return _SMALL_LETTER.search(text) is None and _CAPITALS.match(text) is not None
+
+
+_SMALL_LETTER = re.compile(r"[a-z]")
+_CAPITALS = re.compile(r"(?:[^A-Z]*[A-Z]){7}")

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from engram.domain.models import MentionStatus
 from engram.resolve.aliases import Squeezed
+from engram.resolve.borders import stands_alone
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue, topic_names
 from engram.resolve.decision import decide, decimal_score, ranked
 from engram.resolve.expressions import HEAD_NOUNS, CueIndex, CueText, part_of, weight
@@ -52,7 +53,7 @@ class TopicText:
     Attributes:
         types: of the entities in it; named: spans of names in the folded text; known: of those in the catalogue.
         silent: spans of the folded text that must not be read as topic words.
-        crossed: topics of which a name stands in the text only across words (体检 in 身体检测).
+        crossed: topics of which a name stands in the text only across words (体检 in 身体检测); torn: where it does.
     """
 
     normalised: NormalisedText
@@ -62,6 +63,7 @@ class TopicText:
     types: frozenset[str] = frozenset()
     silent: Sequence[Span] = ()
     crossed: set[str] = field(default_factory=set)
+    torn: list[Span] = field(default_factory=list)
     named: Sequence[Span] = ()
     known: Sequence[Span] = ()
     trace: list[str] = field(default_factory=list)
@@ -92,6 +94,7 @@ class TopicText:
 def by_name(text: TopicText) -> list[Mention]:
     """Names and aliases as filed: longest first, on word borders, none inside a `never` expression."""
     text.crossed.clear()
+    text.torn.clear()
     taken: list[Span] = []
     found: list[tuple[Span, list[str]]] = []
     hits = sorted(text.catalogue.topic_names.find(text.squeezed), key=lambda hit: (hit.start - hit.end, hit.start))
@@ -100,24 +103,24 @@ def by_name(text: TopicText) -> list[Mention]:
         ids = [target.id for target in hit.targets if not _overlaps(span, text.never(target.id))]
         if not ids or _overlaps(span, taken) or _overlaps(span, text.silent):
             continue
-        if on_borders(text.squeezed.text, hit.start, hit.end, name_score=TOPIC_SCORE):
+        if stands_alone(text.squeezed.text, hit.start, hit.end, name_score=TOPIC_SCORE):
             taken.append(span)
             found.append((span, ids))
         elif not hit.key.isascii():
             text.crossed.update(ids)
+            text.torn.append(span)
     named = {ids[0] for _span, ids in found if len(ids) == 1}
     rules = text.catalogue.topics
     found = [(span, ids) for span, ids in found if not named & set(rules[ids[0]].rules.yields_to)]
-    found = [(span, ids) for span, ids in found if not _outspoken(text, span, rules[ids[0]].rules.yields_to)]
+    yielding = any(rules[ids[0]].rules.yields_to for _span, ids in found)
+    spoken = _spoken(text) if yielding else {}
+    found = [(span, ids) for span, ids in found if not _outspoken(spoken, span, rules[ids[0]].rules.yields_to)]
     text.trace.append(f"topic alias: {len(found)} names" if found else "topic alias: passed, no name of a topic")
     return _mentions(text, found, "alias", 0.99)
 
 
-def _outspoken(text: TopicText, span: Span, others: Sequence[str]) -> bool:
+def _outspoken(spoken: Mapping[str, set[Span]], span: Span, others: Sequence[str]) -> bool:
     """Whether a topic that the named one yields to has words of its own beside the name (租房可以抵扣吗)."""
-    if not others:
-        return False
-    spoken = _spoken(text)
     return any(not _overlaps(span, (place,)) for other in others for place in spoken.get(other, ()))
 
 
@@ -171,7 +174,7 @@ def by_slip(text: TopicText) -> list[Mention]:
     found = [
         ((start, end), [target.id for target in names.get(key)])
         for start, end, key in slips(text.normalised.text, text.catalogue.topic_sounds)
-        if not _overlaps((start, end), text.silent)
+        if not _overlaps((start, end), text.silent) and not _overlaps((start, end), text.torn)
     ]
     text.trace.append(f"topic typo: {len(found)} names one character off" if found else "topic typo: passed")
     return _mentions(text, found, "typo", 0.95)
@@ -222,7 +225,7 @@ def _spoken(text: TopicText) -> dict[str, set[Span]]:
     hinted: dict[str, set[Span]] = {}
     for found in index.find(text.cues, text.types, without=text.silent, names=text.known):
         topic_id, sort = found.owner
-        if any(_overlaps(span, text.never(topic_id)) for span in found.spans):
+        if any(_overlaps(span, text.never(topic_id)) or _within(span, text.torn) for span in found.spans):
             continue
         (spoken if sort == "cue" else hinted).setdefault(topic_id, set()).update(found.spans)
     for topic_id, spans in hinted.items():
@@ -244,7 +247,7 @@ def by_keyword(text: TopicText) -> list[Mention]:
     found = {
         topic_id: (score, spans)
         for topic_id, (score, spans) in keyword_index(text.catalogue).find(text.cues).items()
-        if not any(_overlaps(span, text.never(topic_id)) for span in spans)
+        if topic_id not in text.crossed and not any(_overlaps(span, text.never(topic_id)) for span in spans)
     }
     order = sorted(found, key=lambda topic_id: (-found[topic_id][0], topic_id))
     if not order or (len(order) > 1 and found[order[0]][0] < _CUE_LEAD * found[order[1]][0]):
@@ -327,6 +330,10 @@ def by_meaning(text: TopicText, phrase: str, similar: Similar | None) -> list[Me
 
 def _overlaps(span: Span, others: Sequence[Span]) -> bool:
     return any(span[0] < last and first < span[1] for first, last in others)
+
+
+def _within(span: Span, others: Sequence[Span]) -> bool:
+    return any(first <= span[0] and span[1] <= last for first, last in others)
 
 
 def _apart(spans: set[Span]) -> int:

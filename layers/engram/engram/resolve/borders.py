@@ -1,0 +1,48 @@
+"""Whether a Chinese word of a topic stands in a text as that word, with some certainty.
+
+The most probable division alone is wrong now and then (投资|料 for 投|资料). Where a word that crosses the border is
+nearly as probable, the topic's word is not surely there, and a topic that is missed is better than a false one.
+"""
+
+from __future__ import annotations
+
+from engram.text.language import is_han
+from engram.text.segment import han_run, on_borders, score_of, word_score
+
+MARGIN = 5.0
+"""How much likelier than any division across its borders a word must be: near misses written for this reach 4.8 and
+all but one in a hundred real queries with such a rival 10 or more."""
+_SMALL_WORDS = frozenset("的了着过吗呢吧啊是在有会能可要里外上下中我你他她问说")
+_REACH = 3
+"""Characters of a crossing word on one side of a border."""
+
+
+def stands_alone(text: str, start: int, end: int, *, name_score: float, margin: float = MARGIN) -> bool:
+    """Whether `text[start:end]` is a word or a row of words of its own, and no other reading comes near. What is joined
+    only to a word that is often one by itself (店里, 会的) is no other reading."""
+    if not on_borders(text, start, end, name_score=name_score):
+        return False
+    if not any(is_han(character) for character in text[start:end]):
+        return True
+    first, last = han_run(text, start, end)
+    crossing = [
+        (left, right)
+        for border in (start, end)
+        for left in range(max(first, border - _REACH), border)
+        for right in range(border + 1, min(last, border + _REACH) + 1)
+        if (left < start or right > end) and not (left <= start and end <= right)
+    ]
+    crossing = [
+        (left, right) for left, right in crossing if not _SMALL_WORDS.issuperset(text[left:start] + text[end:right])
+    ]
+    rivals = [(span, score) for span in crossing if (score := word_score(text[slice(*span)])) is not None]
+    if not rivals:
+        return True
+    inside = text[start:end]
+    known = word_score(inside)
+    own = max(known if known is not None else name_score, score_of(inside))
+    own += score_of(text[first:start]) + score_of(text[end:last])
+    return all(
+        own - margin > score_of(text[first:left]) + score + score_of(text[right:last])
+        for (left, right), score in rivals
+    )
