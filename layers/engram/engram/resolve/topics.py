@@ -316,6 +316,9 @@ def by_meaning(text: TopicText, phrase: str, similar: Similar | None) -> list[Me
     if similar is None:
         text.trace.append("topic embedding: passed, no encoder")
         return []
+    if text.silent:
+        text.trace.append("topic embedding: passed, a thing is named in passing")
+        return []
     if not phrase or (len(phrase) == 1 and phrase not in HEAD_NOUNS):
         text.trace.append("topic embedding: passed, nothing left to compare")
         return []
