@@ -14,7 +14,7 @@ import pytest
 
 from engram.adapters.partition_index import PartitionIndex
 from engram.adapters.sqlite import SqliteTable
-from engram.domain.documents import Document, DocumentKind, SearchQuery
+from engram.domain.documents import Document, DocumentFilter, DocumentKind, SearchQuery
 from engram.domain.errors import ConditionFailed, Throttled, Unavailable
 from engram.domain.scope import Scope
 from engram.domain.table import Key
@@ -196,6 +196,32 @@ def test_a_table_that_is_down_is_named_and_not_raised(table: CountingTable, cloc
     assert not any(result.legs.values())
     table.failing.clear()
     assert found(index, "tea") == ["m:c:0"]
+
+
+def test_words_without_vectors_lack_the_leg_and_what_has_no_words_lacks_nothing(
+    table: CountingTable, clock: MovableClock
+) -> None:
+    index = process(table, clock)
+    query = SearchQuery(vector=bytes(2047) + b"\x3f", encoder="toy@512")
+    index.upsert(ANN, [message(0, "😀😀")])
+    assert index.search(ANN, query).missing == ()
+    index.upsert(ANN, [message(1, "dogs")])
+    assert index.search(ANN, query).missing == ("vector",)
+
+
+def test_a_change_of_items_is_seen_where_messages_were_searched_before(
+    table: CountingTable, clock: MovableClock
+) -> None:
+    index = process(table, clock)
+    items = DocumentFilter(kinds=(DocumentKind.GIST, DocumentKind.MEMORY))
+    index.upsert(ANN, [message(0, "a dog")])
+    assert index.search(ANN, SearchQuery(text="dog", where=items)).legs["lexical"] == ()
+    index.upsert(ANN, [replace(message(0, "Ann's dog"), doc_id="g:1", kind=DocumentKind.GIST)])
+    found = index.search(ANN, SearchQuery(text="dog", where=items)).legs["lexical"]
+    assert [hit.document.doc_id for hit in found] == ["g:1"]
+    assert len(index.search(ANN, SearchQuery(text="dog")).legs["lexical"]) == 2
+    index.delete(ANN, {"g:1": 1})
+    assert index.search(ANN, SearchQuery(text="dog", where=items)).legs["lexical"] == ()
 
 
 def test_a_writer_that_never_gets_its_turn_says_so(table: CountingTable, clock: MovableClock) -> None:

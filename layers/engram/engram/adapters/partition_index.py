@@ -161,7 +161,9 @@ def _legs_asked(query: SearchQuery) -> tuple[str, ...]:
 
 
 def _by_meaning(compiled: Compiled, query: SearchQuery, allowed: Array) -> SearchResult:
-    """Hits by cosine. The leg is missing where a vector among the allowed rows is of another encoder."""
+    """Hits by cosine. The leg is missing where a vector among the allowed rows is of another encoder, or where none of
+    the rows has one.
+    """
     import numpy as np
 
     from engram.adapters.partition_scores import vector_scores
@@ -169,7 +171,8 @@ def _by_meaning(compiled: Compiled, query: SearchQuery, allowed: Array) -> Searc
     code = compiled.encoder_codes.get(query.encoder)
     vector = np.frombuffer(query.vector, dtype="<f4")
     if code is None or len(vector) > compiled.vectors.shape[1]:
-        return SearchResult({}, missing=("vector",) if any(compiled.encoder_codes) else ())
+        # What has no words has no vector either, and none is missing.
+        return SearchResult({}, missing=("vector",) if bool(compiled.lengths.any()) else ())
     same = compiled.encoders == code
     other = ~same & (compiled.encoders != compiled.encoder_codes.get("", -1))
     scores = vector_scores(compiled, vector, same)
