@@ -32,6 +32,9 @@ _SHARPER = (1.5, 1.4, 1.3, 1.2, 1.1, 1.0)
 """Factors of the weights to choose from: decay leaves the probabilities less sure than they are right."""
 _RIGHT = 0.95
 """Share of what is accepted that must be right among examples left out, near misses of all topics among them."""
+_FALSE = 0.022
+"""Share of the examples of no topic, most of them near misses, that may be accepted for one: a topic that is missed
+costs less than a false one."""
 
 
 def phrases() -> Iterator[tuple[str, str]]:
@@ -83,8 +86,13 @@ def held_out(names: tuple[Any, Any], examples: tuple[Any, Any], *, count: int) -
 
 
 def sharpness(logits: Any, classes: Any) -> float:
-    """The largest factor with which enough of what is accepted is right."""
-    return next((factor for factor in _SHARPER if _right(softmax(logits * factor), classes) >= _RIGHT), _SHARPER[-1])
+    """The largest factor with which enough of what is accepted is right, and little of what is about no topic is."""
+    return next((factor for factor in _SHARPER if _good(softmax(logits * factor), classes)), _SHARPER[-1])
+
+
+def _good(found: Any, classes: Any) -> bool:
+    of_none = classes == found.shape[1] - 1
+    return _right(found, classes) >= _RIGHT and float(_accepted(found)[of_none].mean()) <= _FALSE
 
 
 def _accepted(found: Any) -> Any:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from engram.text.language import is_han
 from engram.text.segment import han_run, on_borders, score_of, word_score
 
-MARGIN = 5.0
-"""How much likelier than any division across its borders a word must be: near misses written for this reach 4.8 and
-all but one in a hundred real queries with such a rival 10 or more."""
+MARGIN = 8.0
+"""How much likelier than any division across its borders a word must be: near misses written for this reach 5 and
+nearly all real queries that have such a rival 10 or more."""
 _SMALL_WORDS = frozenset("的了着过吗呢吧啊是在有会能可要里外上下中我你他她问说")
 _REACH = 3
 """Characters of a crossing word on one side of a border."""
@@ -39,8 +39,7 @@ def stands_alone(text: str, start: int, end: int, *, name_score: float, margin: 
     if not rivals:
         return True
     inside = text[start:end]
-    known = word_score(inside)
-    own = max(known if known is not None else name_score, score_of(inside))
+    own = max(word_score(inside) or name_score, score_of(inside))
     own += score_of(text[first:start]) + score_of(text[end:last])
     return all(
         own - margin > score_of(text[first:left]) + score + score_of(text[right:last])

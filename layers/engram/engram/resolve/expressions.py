@@ -15,7 +15,7 @@ from engram.resolve.borders import stands_alone
 from engram.text.language import has_han, is_han
 from engram.text.segment import words
 
-CUE_MARGIN = 2.0
+CUE_MARGIN = 4.0
 """Cues are ordinary words, more often beside others that they could be joined to."""
 CUE_SCORE = -9.0
 """Logarithm of the probability given to cue words that the dictionary lacks: a plain compound."""
