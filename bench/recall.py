@@ -19,7 +19,7 @@ from rich.table import Table
 
 from bench.memorybank import questions_of, users_of
 from bench.realmem import turns_of
-from bench.retrieval import Memory, Turn, console, main, spaced
+from bench.retrieval import Memory, Turn, console, main, percentile, spaced
 from infra.local.client import Client, Unexpected
 
 MESSAGES = 5_000
@@ -46,9 +46,8 @@ def run(client: Client, data: Path, tag: str) -> None:
     decided = [asked.format(place) for asked in _ASKED for place in _PLACES]
     for name, questions in (("by words and meaning", questions_in(data)), ("names and topics decide", decided)):
         own, client_ms = timed(client, memory.user_id, questions)
-        table.add_row(
-            name, str(len(own)), *(f"{at(own, share):.1f}" for share in (0.5, 0.95)), f"{at(client_ms, 0.5):.1f}"
-        )
+        shown = (percentile(own, 0.5), percentile(own, 0.95), percentile(client_ms, 0.5))
+        table.add_row(name, str(len(own)), *(f"{ms:.1f}" for ms in shown))
     console.print(table)
     console.print(f"yardstick: json.loads of 1 MB takes {yardstick_ms():.1f} ms on this machine")
 
@@ -97,11 +96,6 @@ def timed(client: Client, user_id: str, questions: Sequence[str]) -> tuple[list[
         own.append(answer.body["timings"]["total"])
         at_client.append(answer.ms)
     return own[WARM_UP:], at_client[WARM_UP:]
-
-
-def at(samples: Sequence[float], share: float) -> float:
-    ordered = sorted(samples)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def yardstick_ms() -> float:

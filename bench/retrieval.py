@@ -198,8 +198,8 @@ class Scores:
         chosen = list(together) or sorted(self.ours)
         table.add_row(*self._row(" + ".join(chosen) if together else "all", chosen))
         console.print(table)
-        ordered = sorted(self.ms)
-        console.print(f"latency at the client: p50 {_at(ordered, 0.5):.1f} ms, p95 {_at(ordered, 0.95):.1f} ms")
+        p50, p95 = (percentile(self.ms, share) for share in (0.5, 0.95))
+        console.print(f"latency at the client: p50 {p50:.1f} ms, p95 {p95:.1f} ms")
 
     def _row(self, name: str, groups: Iterable[str]) -> list[str]:
         kept = [group for group in groups if group in self.ours]
@@ -211,7 +211,8 @@ class Scores:
         return [name, str(count), *cells]
 
 
-def _at(ordered: Sequence[float], share: float) -> float:
+def percentile(samples: Sequence[float], share: float) -> float:
+    ordered = sorted(samples)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 

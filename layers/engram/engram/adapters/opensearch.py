@@ -12,7 +12,7 @@ from engram.adapters.circuit import CircuitBreaker
 from engram.adapters.opensearch_client import SearchClient, translated, within
 from engram.adapters.opensearch_generations import Generation, Generations
 from engram.adapters.opensearch_index import routing_of
-from engram.adapters.opensearch_queries import asked_legs, hits_of, msearch_lines, owned_by, searches_of
+from engram.adapters.opensearch_queries import hits_of, msearch_lines, owned_by, searches_of
 from engram.adapters.opensearch_writes import FoundWrites, IndexGone, VersionedWrites, Writes
 from engram.domain.documents import Document, Hit, SearchQuery, SearchResult
 from engram.domain.errors import EngramError, InvalidInput
@@ -108,7 +108,7 @@ class OpenSearchIndex:
 
     def search(self, scope: Scope, query: SearchQuery) -> SearchResult:
         """Hits within `query.deadline_ms`, or the names of the legs that did not answer."""
-        wanted = asked_legs(query)
+        wanted = query.legs
         if not wanted:
             return SearchResult({})
         if self._is_behind(scope) or not self._breaker.allows():

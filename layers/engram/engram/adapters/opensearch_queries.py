@@ -75,11 +75,6 @@ def searches_of(
     return bodies
 
 
-def asked_legs(query: SearchQuery) -> tuple[str, ...]:
-    """Legs that the caller counts on."""
-    return (("lexical",) if query.text else ()) + (("vector",) if query.vector else ())
-
-
 def msearch_lines(scope: Scope, index: str, bodies: Mapping[str, Mapping[str, Any]], *, routed: bool) -> list[Any]:
     """Header and body of each search, in the order of `bodies`."""
     header = {"index": index} | ({"routing": routing_of(scope)} if routed else {})

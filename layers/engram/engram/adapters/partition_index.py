@@ -87,9 +87,9 @@ class PartitionIndex:
         try:
             compiled = self._current(scope, frozenset(query.where.kinds or DocumentKind))
         except (Unavailable, ImportError):  # without numpy nothing can be scored; names and times still answer
-            return SearchResult({}, missing=_legs_asked(query))
+            return SearchResult({}, missing=query.legs)
         if compiled is None:
-            return SearchResult(dict.fromkeys(_legs_asked(query), ()))
+            return SearchResult(dict.fromkeys(query.legs, ()))
         from engram.adapters import partition_scores
 
         allowed = partition_scores.matching(compiled, query.where)
@@ -154,10 +154,6 @@ def _bounded(terms: list[str], compiled: Compiled) -> list[str]:
     if len(terms) <= MAX_QUERY_TERMS:
         return terms
     return sorted(terms, key=lambda term: term not in compiled.vocabulary)[:MAX_QUERY_TERMS]
-
-
-def _legs_asked(query: SearchQuery) -> tuple[str, ...]:
-    return (("lexical",) if query.text else ()) + (("vector",) if query.vector else ())
 
 
 def _by_meaning(compiled: Compiled, query: SearchQuery, allowed: Array) -> SearchResult:

@@ -96,6 +96,11 @@ class SearchQuery:
     vectors: bool = False
     deadline_ms: float = 2_000.0
 
+    @property
+    def legs(self) -> tuple[str, ...]:
+        """Those that the caller counts on. An index may answer with more."""
+        return (("lexical",) if self.text else ()) + (("vector",) if self.vector else ())
+
 
 class Hit(NamedTuple):
     """A document and the score one leg gave it. A tuple, since a search makes a thousand."""

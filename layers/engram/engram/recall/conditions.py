@@ -51,6 +51,11 @@ class Conditions:
         return bool(self.entities or self.topics)
 
     @property
+    def ids(self) -> frozenset[str]:
+        """Of everything in the catalogue that may be meant."""
+        return frozenset(identifier for one in (*self.entities, *self.topics) for identifier in one.ids)
+
+    @property
     def any(self) -> bool:
         return bool(self.structured or self.names or self.search_text.strip())
 

@@ -87,7 +87,7 @@ def _priors(
 ) -> ByConversation:
     """What each conversation adds to its turns."""
     nearness = _nearness(turns)
-    wanted = frozenset(identifier for one in (*conditions.entities, *conditions.topics) for identifier in one.ids)
+    wanted = conditions.ids
     priors: dict[str, float] = {}
     for age, one in enumerate(reversed(conversations)):
         shared = len(wanted.intersection((*one.entity_ids, *one.topic_ids))) / len(wanted) if wanted else 0.0

@@ -12,6 +12,7 @@ from engram.domain.models import Message, MessageRef, Role
 from engram.recall.doubt import speaks_of_oneself
 from engram.recall.features import wants_assistant
 from engram.recall.within import coverage, units_of
+from engram.recall.wording import LOOKED_AT
 from engram.text.normalise import fold
 
 JUST_BELOW = 0.99
@@ -27,9 +28,6 @@ THANKS = 0.3
 
 LONGEST_THANKS = 60
 """Characters."""
-
-LOOKED_AT = 4_000
-"""Characters of a message."""
 
 _THANKS = re.compile(
     r"(?:[\W_]|非常|[太多感]?[谢謝][你您啦了]?|不客[气氣]|不用[谢謝]|好(?:的|啊|吧|呀|嘞)?|嗯|哦|行"

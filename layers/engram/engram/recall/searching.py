@@ -182,7 +182,7 @@ class Searcher:
 
     def _answered(self, scope: Scope, query: SearchQuery, trace: Trace) -> SearchResult:
         result = _answer_of(self._index, scope, query)
-        if result is not None and any(leg not in result.missing for leg in _legs(query)):
+        if result is not None and any(leg not in result.missing for leg in query.legs):
             trace.lacks(*result.missing)
             return result
         trace.lacks("index")
@@ -198,10 +198,6 @@ def _answer_of(index: SearchIndex, scope: Scope, query: SearchQuery) -> SearchRe
         return index.search(scope, query)
     except EngramError:
         return None
-
-
-def _legs(query: SearchQuery) -> Sequence[str]:
-    return [*(["lexical"] if query.text else []), *(["vector"] if query.vector else [])]
 
 
 def _joined(first: SearchResult, second: SearchResult) -> SearchResult:

@@ -69,7 +69,7 @@ class Selection:
 def by_conditions(conversations: Sequence[Conversation], conditions: Conditions, type_of: TypeOf) -> Meeting:
     """Those of the best tier that any of them reaches; none when nothing structured is asked or met."""
     tiers: dict[Tier, list[Conversation]] = {}
-    wanted = frozenset(identifier for one in (*conditions.entities, *conditions.topics) for identifier in one.ids)
+    wanted = conditions.ids
     for one in conversations:
         # Of hundreds few are about anything that is asked for: the others are passed over at little cost.
         if not wanted.isdisjoint((*one.entity_ids, *one.candidate_ids, *one.topic_ids)):

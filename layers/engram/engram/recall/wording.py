@@ -48,16 +48,11 @@ def holding(ranked: Iterable[Ranked], words: str) -> dict[str, float]:
     asked = [_parts(word) for word in naming_words(words)]
     held: dict[str, list[float]] = {}
     for one in ranked:
-        text = _folded(f"{one.document.speaker} {one.document.text[:LOOKED_AT]}")
+        text = fold(f"{one.document.speaker} {one.document.text[:LOOKED_AT]}")
         best = held.setdefault(one.document.conversation_id, [0.0] * len(asked))
         best[:] = [max(known, _held(parts, text)) for known, parts in zip(best, asked, strict=True)]
     whole = {name for name in held if name in foreign or not asked}
     return {name: 1.0 if name in whole else sum(shares) / len(asked) for name, shares in held.items()}
-
-
-def _folded(text: str) -> str:
-    """`fold`, without its pains where there are only plain letters."""
-    return text.lower() if text.isascii() else fold(text)
 
 
 def _parts(word: str) -> tuple[str, ...]:

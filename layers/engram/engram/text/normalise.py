@@ -16,6 +16,7 @@ from pathlib import Path
 _DATA = Path(__file__).parent / "data"
 _QUOTES = {"’": "'", "‘": "'", "ʼ": "'", "′": "'", "“": '"', "”": '"', "–": "-", "—": "-", "‐": "-", "‑": "-"}
 _REPLACEMENT = "\ufffd"
+_CONTROLS = dict.fromkeys((*range(32), 127), " ")
 _RUN = re.compile(r"\w+")
 
 
@@ -57,8 +58,8 @@ class NormalisedText:
 
 def normalise(text: str) -> NormalisedText:
     """Fold `text` for matching. Total: any string of Python is accepted, lone surrogates and NUL included."""
-    if text.isascii() and text.isprintable():
-        return NormalisedText(text.lower(), text)
+    if text.isascii():  # no width, script or wording to fold, but controls among the letters
+        return NormalisedText(text.lower().translate(_CONTROLS), text)
     simple = _fold_in_place(text)
     if simple is not None:
         return _reword(NormalisedText(simple, text))
@@ -142,7 +143,7 @@ def _characters() -> dict[int, str]:
     table: dict[int, str] = dict(zip(map(ord, old), new, strict=True))
     table |= {ord(key): value for key, value in _QUOTES.items()}
     table |= dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT)
-    return table | dict.fromkeys((*range(32), 127, 8203, 12288, 65279), " ")
+    return table | _CONTROLS | dict.fromkeys((8203, 12288, 65279), " ")
 
 
 @lru_cache(maxsize=1)
