@@ -12,7 +12,9 @@ from engram.text.segment import han_run, on_borders, score_of, word_score
 MARGIN = 8.0
 """How much likelier than any division across its borders a word must be: near misses written for this reach 5 and
 nearly all real queries that have such a rival 10 or more."""
-_SMALL_WORDS = frozenset("的了着过吗呢吧啊是在有会能可要里外上下中我你他她问说")
+_SMALL_WORDS = frozenset("的了着过吗呢吧啊是在有会能可要里外上下中我你他她问说列发给看再还都来")
+_ASKED_FOR = tuple("心得 经验 方案 计划 攻略 清单 记录 笔记 建议 推荐 技巧 方法 指南 教程 问题 话题".split())
+"""What is asked for of a topic: before such a word the topic's own surely ends (养花|心得, not 养|花心|得)."""
 _REACH = 3
 """Characters of a crossing word on one side of a border."""
 
@@ -25,9 +27,10 @@ def stands_alone(text: str, start: int, end: int, *, name_score: float, margin: 
     if not any(is_han(character) for character in text[start:end]):
         return True
     first, last = han_run(text, start, end)
+    borders = (start,) if text.startswith(_ASKED_FOR, end) else (start, end)
     crossing = [
         (left, right)
-        for border in (start, end)
+        for border in borders
         for left in range(max(first, border - _REACH), border)
         for right in range(border + 1, min(last, border + _REACH) + 1)
         if (left < start or right > end) and not (left <= start and end <= right)

@@ -12,7 +12,7 @@ from engram.domain.models import MentionStatus
 from engram.resolve.aliases import Hit, Squeezed, Target
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.resolve.decision import decide, decimal_score, ranked
-from engram.resolve.lexicon import not_names
+from engram.resolve.lexicon import not_name_patterns, not_names
 from engram.resolve.models import Candidate, Mention
 from engram.resolve.names import doubled, inside_longer_name, is_landform, name_around, unknown_names, unknown_places
 from engram.resolve.sense import (
@@ -81,7 +81,7 @@ class Claims:
 def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catalogue) -> Claims:
     """Step 1, exact names: longest first, on word borders, and not part of a longer name."""
     claims = Claims()
-    _silence(squeezed, claims, catalogue)
+    _silence(normalised.text, squeezed, claims, catalogue)
     dropped = 0
     hits = sorted(catalogue.entity_names.find(squeezed), key=lambda hit: (hit.start - hit.end, hit.start))
     for hit in hits:
@@ -115,10 +115,11 @@ def claim_names(normalised: NormalisedText, squeezed: Squeezed, catalogue: Catal
 
 
 def _with_suffix(text: str, hit: Hit, kinds: set[str]) -> int:
-    """1 when the next character only says what the name is of: 台湾省 is 台湾, 英文版 is 英文."""
+    """1 when the next character only says what the name is of: 台湾省 is 台湾, 英文版 is 英文, 托福考 is 托福."""
     following = text[hit.end : hit.end + 1] if is_han(hit.key[-1]) else ""
     place = following in _DIVISIONS and bool(kinds & PLACE_TYPES)
-    if not place and not (following in _EDITIONS and kinds == {"language"}):
+    edition = following in _EDITIONS and kinds == {"language"}
+    if not (place or edition or (following == "考" and kinds == {"exam"})):
         return 0
     return int(on_borders(text, hit.start, hit.end + 1, name_score=NAME_SCORE))
 
@@ -134,12 +135,14 @@ def _name_across(squeezed: Squeezed, hit: Hit, kinds: set[str], catalogue: Catal
     return squeezed.span(*whole)
 
 
-def _silence(squeezed: Squeezed, claims: Claims, catalogue: Catalogue) -> None:
+def _silence(text: str, squeezed: Squeezed, claims: Claims, catalogue: Catalogue) -> None:
     """Takes what stands in fixed expressions out of the question, unless the catalogue has the expression itself."""
     for hit in not_names().find(squeezed):
         bordered = on_borders(squeezed.text, hit.start, hit.end, name_score=_EXPRESSION_SCORE)
         if bordered and not catalogue.entity_names.get(hit.key):
             claims.take(*squeezed.span(hit.start, hit.end))
+    for match in not_name_patterns().finditer(text):
+        claims.take(*match.span())
 
 
 def claim_slips(normalised: NormalisedText, claims: Claims, catalogue: Catalogue) -> None:

@@ -39,7 +39,7 @@ def _does(text: str, end: int) -> bool:
 _VERBS_TOO = frozenset(("推荐", "计划", "训练", "报告"))
 _NOUNS_WITH_TO = frozenset(("trip", "guide", "trips", "guides"))
 _OBJECT = re.compile(
-    r"(?:一下|过|了)?(?:几|哪|一|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
+    r"(?:一下|过|了)?(?:几|哪|一(?!共|直|起|样|定)|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _GOES_ON = re.compile(r"列表|清单|名单|记录|内容|呢|吧|嘛|啊|再|发|是|有|都|还|来|在|怎|过的")
@@ -47,7 +47,7 @@ _GOES_ON_AFTER_NOUN = re.compile(
     r"[表书单的呢吗吧嘛啊里中改发还再是有写做给好没在怎什如何多完哪定]|安排|内容|记录|清单|进度|进展|效果|强度|情况|结果|模板"
 )
 _NOUN_BEFORE = re.compile(r"(?:的|[这那][个份次套版])$")
-_NOTHING_AFTER = re.compile(r"(?:一下|几个|一些|点|个)?[吧呗啊呢嘛。！？!? ]*$")
+_NOTHING_AFTER = re.compile(r"(?:一下|几个|一些|点|个|几款)?(?:(?:好|不错|合适|靠谱)一?点?的)?[吧呗啊呢嘛。！？!? ]*$")
 _SUBJECT_BEFORE = re.compile(
     r"(?:[我你他她它]们?|人|公司|老板|政府|国家|学校|医院|医生|老师|教练|领导|同事|爸爸?|妈妈?|爷爷|奶奶|朋友|团队|部门)(?:还|也|都|正|本来|原本)?$"
 )
@@ -55,7 +55,7 @@ _WHEN_AFTER = re.compile(
     r"(?:[今明后昨][年天日]|[下上这本](?:个?月|周|星期|半年)|年底|\d|[一-龥]{2}(?:去|到|买|换|搬|学|考|辞|退|结))"
 )
 _DETERMINED = re.compile(
-    r"(?:\b(?:some|the|my|our|your|a|an|that|this|his|her|their|last|latest|next|new|old|first|any|for|about|on|me)|'s)"
+    r"(?:\b(?:some|the|my|our|your|a|an|that|this|his|her|their|last|latest|next|new|old|first|any|for|about|on|me|more|other|better|further|these|those)|'s)"
     r"(?: \w+)? $|^$"
 )
 _NO_NOUN_AFTER = re.compile(

@@ -32,7 +32,15 @@ def type_cues() -> CueIndex[str]:
 def not_names() -> NameTable:
     """Fixed expressions that hold a name and mean something else: `cold turkey`, 一小张."""
     lines = (DATA / "not_names.txt").read_text("utf-8").splitlines()
-    return NameTable((phrase, phrase) for line in lines for phrase in line.split("|"))
+    return NameTable((phrase, phrase) for line in lines if line[0] != "~" for phrase in line.split("|"))
+
+
+@lru_cache(maxsize=1)
+def not_name_patterns() -> re.Pattern[str]:
+    """Wordings that hold a name and mean something else, in the group `what`: `pays us peanuts`, 磁场是多少特斯拉."""
+    lines = (DATA / "not_names.txt").read_text("utf-8").splitlines()
+    patterns = [line.removeprefix("~ ") for line in lines if line[0] == "~"]
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
 @lru_cache(maxsize=1)

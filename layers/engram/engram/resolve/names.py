@@ -6,12 +6,14 @@ Conservative on purpose: an unknown name is counted for a person to promote, and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from engram.resolve.aliases import Squeezed, key_of
-from engram.resolve.catalogue import PLACE_TYPES, Catalogue
+from engram.resolve.catalogue import PLACE_TYPES, Catalogue, topic_names
 from engram.resolve.lexicon import given_names, place_names
+from engram.resolve.people import SURNAMES, begins_word, goes_on_as_given_name, is_person, people_in
 from engram.resolve.sense import opens_sentence
 from engram.text.language import is_han
 from engram.text.normalise import NormalisedText
@@ -35,19 +37,17 @@ _TRAVEL_WORD = re.compile(
     r"\s{0,3}(?:的)?(?:旅游|旅行|自由行|攻略|游记|行程|酒店|民宿|机票|签证|怎么玩|好玩|景点|美食)"
 )
 _WORKS = re.compile(r"(?:的)(?:歌|专辑|演唱会|新歌|单曲|电影|小说|漫画)")
-_SURNAMES = frozenset(
-    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟姜崔谭陆汪范金石廖贾韦夏付方白邹孟熊秦邱江尹薛阎段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
-)
+_CONCERT = re.compile(r"演唱会|巡演|新专辑")
+_RARE_WORD = -15.0
+"""Logarithm of the probability below which a word of three characters before a concert is who gives it (五月天)."""
 RARE_ALONE = -10.3
 """Logarithm of the probability below which a single character is hardly a word by itself."""
-_GIVEN = frozenset("丽芳娜敏静强伟磊军洋勇艳杰娟涛超秀霞刚桂辉玲婷鹏浩宇轩欣怡琳峰倩雪梅莉颖斌琴蕾")
-_BEFORE_PERSON = frozenset(("和", "跟", "与", "给", "找", "问", "同", "陪", "帮", "约", "让", "叫"))
-_AFTER_PERSON = frozenset(
-    ("说", "的", "聊", "提", "讲", "讨论", "推荐", "开会", "见面", "吃饭", "发", "打", "商量", "一起", "写")
-)
 _LATIN_NAME = re.compile(
-    r"(?<![A-Za-z])[A-Z]{1,2}[a-zà-ÿ]{2,}(?:[A-Z][a-z]+)?(?:[’'][A-Z]?[a-z]+)?(?:[ -][A-Z][a-zà-ÿ]{2,})*(?![A-Z])"
+    r"(?<![A-Za-z])[A-Z]{1,2}[a-zà-ÿ]{2,}(?:[A-Z][a-z]+|[A-Z]{2,3})?(?:[’'][A-Z]?[a-z]+)?"
+    r"(?:[ -](?:of (?:the )?)?[A-Z][a-zà-ÿ]{2,})*(?![A-Z])"
 )
+_TITLE_BEFORE = re.compile(r"\b(?:Project|Dr\.?|Prof(?:essor|\.)?|Mr\.?|Mrs\.?|Ms\.?|Coach|Uncle|Aunt) $")
+"""What belongs to the name that it stands before (Project Orion, Dr. Patel)."""
 _WORD_BEFORE = re.compile(r"\b([A-Z][a-z]+) $")
 _DAY_NEXT = re.compile(r" (?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Day|Eve|Week)\b")
 _CAPITAL_NEXT = re.compile(r" ([A-Z][a-z]{2,})")
@@ -65,6 +65,25 @@ _INTERJECTIONS = frozenset(
 )
 _TECHNICAL = frozenset("kotlin scala erlang clojure svelte django laravel haskell fortran cobol matlab golang".split())
 """Names of trades that are never ordinary words, though word lists hold them."""
+_OF_CODE = frozenset(
+    "Error Exception Warning List Map Set Queue Frame Array Type Class View Controller Service Handler Test Model Loop "
+    "Box Id Name Time Date Value Key String Number Builder Factory Event Context State".split()
+)
+"""Last parts of what is written in one word in code: KeyError is no name, ClickHouse is."""
+_PRESS = frozenset("times post today daily weekly tribune herald gazette journal chronicle".split())
+_NEWSPAPER = re.compile(
+    r"(?<!\w)(?P<name>[A-Z]{2,4} (?:Today|Daily|Weekly|Times|Post|Tribune|Herald|Gazette|Journal))\b"
+)
+_EXAM = re.compile(
+    r"\b(?P<name>(?!MRI|PET|PCR|DNA|SQL|API|ECG|EEG|HIV|PDF|FAQ|FINAL|ENT)[A-Z]{3,5})"
+    r"(?= (?:exam|prep|test prep|score)s?\b| ?(?:考试|备考|真题|模考|成绩))"
+)
+"""Letters before an exam are what it is called."""
+_PROJECT = re.compile(r"(?P<name>[\u4e00-\u9fff]{2,6})项目")
+_SELDOM = -12.0
+"""Logarithm of the probability below which a name of the dictionary before 项目 is what the project is called."""
+_MODEL = re.compile(r" ?(?:pro max|pro|max|plus|mini|ultra|lite|se)\b")
+"""What makes the name of a product that of another (iPhone 15 Pro Max)."""
 _CONTRACTION = re.compile(r"(?:n[’']t|[’'](?:re|ve|ll|d|m))$")
 _CALENDAR = frozenset(
     "january february march april may june july august september october november december jan feb mar apr "
@@ -110,30 +129,28 @@ def _longer_han(text: str, start: int, end: int, kinds: set[str]) -> Span | None
     if "person" in kinds and doubled(text, start, end):
         return start, end + 1
     # 张伟 in 张伟丽: a further character of given names that begins no word of its own.
-    given = "person" in kinds and end - start == 2 and text[start] in _SURNAMES and text[end : end + 1] in _GIVEN
-    if given and not _begins_word(text, end):
+    two = "person" in kinds and end - start == 2 and text[start] in SURNAMES
+    if two and goes_on_as_given_name(text, end):
         return start, end + 1
     if kinds & PLACE_TYPES:
         suffix = _INSTITUTION.match(text, end) or _LANDFORM.match(text, end)
         if suffix:
             return start, suffix.end()
     following = text[end : end + 1]
-    if following and kinds & (PLACE_TYPES | {"company"}) and end - start >= 2 and not _begins_word(text, end):
+    if following and kinds & (PLACE_TYPES | {"company"}) and end - start >= 2 and not begins_word(text, end):
         # 韩国瑜: a seldom character that begins no word, after a name that could begin with a surname.
-        of_person = text[start] in _SURNAMES and is_han(following) and (word_score(following) or 0.0) < RARE_ALONE
+        of_person = text[start] in SURNAMES and is_han(following) and (word_score(following) or 0.0) < RARE_ALONE
         if following in _TRANSLITERATION or of_person:
             return start, end + 1
     return None
 
 
-def _begins_word(text: str, at: int) -> bool:
-    return any(is_word(text[at : at + length]) for length in (2, 3, 4)) or (word_score(text[at]) or -99) > -7
-
-
 def _longer_latin(
     normalised: NormalisedText, start: int, end: int, kinds: set[str], catalogue: Catalogue
 ) -> Span | None:
-    if not kinds & (PLACE_TYPES | {"person", "pet"}) or " " in normalised.text[start:end]:
+    if kinds == {"product"} and (model := _MODEL.match(normalised.text, end)):
+        return start, model.end()
+    if not kinds & (PLACE_TYPES | {"person", "pet", "game"}) or " " in normalised.text[start:end]:
         return None
     first, last = normalised.span(start, end)
     written = normalised.original
@@ -146,6 +163,8 @@ def _longer_latin(
     if not following:
         return None
     word = following[1].lower()
+    if word in _PRESS:
+        return start, end + len(following[0])
     if is_english_word(word) or word in _CALENDAR or catalogue.entity_names.get(key_of(word)):
         return None
     if catalogue.topic_names.get(word) or (word.endswith("s") and is_english_word(word[:-1])):
@@ -158,13 +177,35 @@ def unknown_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[
     yield from _works(normalised)
     yield from _latin_names(normalised, catalogue)
     yield from _titles(normalised.text)
+    yield from _exams(normalised)
+    yield from _newspapers(normalised)
+    yield from _projects(normalised.text)
     yield from _han_works_and_people(normalised.text)
-    yield from _people_between(normalised.text)
+    yield from people_in(normalised.text)
 
 
 def _titles(text: str) -> Iterator[Span]:
     for match in re.finditer(r"《([^《》]{1,40})》", text):
         yield match.span(1)
+
+
+def _newspapers(normalised: NormalisedText) -> Iterator[Span]:
+    for match in _NEWSPAPER.finditer(normalised.original):
+        yield normalised.folded_span(*match.span("name"))
+
+
+def _exams(normalised: NormalisedText) -> Iterator[Span]:
+    for match in _EXAM.finditer(normalised.original):
+        yield normalised.folded_span(*match.span("name"))
+
+
+def _projects(text: str) -> Iterator[Span]:
+    for match in _PROJECT.finditer(text):
+        start = match.start("name")
+        for first, last in words(match["name"]):
+            seldom = (word_score(match["name"][first:last]) or 0.0) < _SELDOM
+            if last == len(match["name"]) and seldom and kind_of(match["name"][first:last]) == "name":
+                yield start + first, match.end()
 
 
 def _works(normalised: NormalisedText) -> Iterator[Span]:
@@ -185,13 +226,17 @@ def _latin_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[S
         start = match.start()
         # At the beginning of a sentence a capital says nothing; elsewhere it belongs to the name (Mount Everest).
         while parts and _ordinary(parts[0], catalogue) and (len(parts) == 1 or opens_sentence(original, start)):
+            if "of" in parts[1:2]:
+                break  # Lord of the Rings
             start += len(parts[0]) + 1
             parts = parts[1:]
-        while parts and _ordinary(parts[-1], catalogue):
+        while parts and _ordinary(parts[-1], catalogue) and _says_what(parts, catalogue):
             parts = parts[:-1]
         name = " ".join(parts)
         if _DAY_NEXT.match(original, start + len(name)):
             continue  # Cyber Monday
+        if title := _TITLE_BEFORE.search(original, 0, start):
+            start, name = title.start(), original[title.start() : start] + name
         bare = re.sub(r"[’']s$", "", name)
         if not bare or _DEMONYM.search(bare.lower()) or catalogue.entity_names.get(bare.lower().removesuffix("er")):
             continue
@@ -200,13 +245,26 @@ def _latin_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[S
             yield normalised.folded_span(start, start + len(bare))
 
 
+def _says_what(parts: Sequence[str], catalogue: Catalogue) -> bool:
+    """Whether the last word says what is asked for of a name (Kilimanjaro Trip) and is not of it (Elden Ring)."""
+    last = parts[-1].lower()
+    return len(parts) == 1 or last in _topic_words(catalogue) or last.removesuffix("s") in _topic_words(catalogue)
+
+
+@lru_cache(maxsize=8)
+def _topic_words(catalogue: Catalogue) -> frozenset[str]:
+    """Latin words of the names of topics, and of the words that several of them share."""
+    names = [name for topic in catalogue.topics.values() for name in topic_names(topic)]
+    return frozenset(re.findall(r"[a-z]{3,}", " ".join([*names, *catalogue.ambiguous_heads]).lower()))
+
+
 def _ordinary(word: str, catalogue: Catalogue) -> bool:
     bare = re.sub(r"[’']s$", "", word.lower())
     if bare in _TECHNICAL:
         return False
     humps = re.findall(r"[A-Z][a-zà-ÿ]+", word)
-    if len(humps) > 1 and all(is_english_word(hump.lower()) for hump in humps):
-        return True  # KeyError is code, not a name
+    if len(humps) > 1 and humps[-1] in _OF_CODE:
+        return True
     if bare in _INTERJECTIONS or _CONTRACTION.search(bare):
         return True
     return (
@@ -284,21 +342,10 @@ def _han_works_and_people(text: str) -> Iterator[Span]:
             before = text[spans[at - 1][0] : spans[at - 1][1]] if at else ""
             after = text[spans[at + 1][0] : spans[at + 1][1]] if at + 1 < len(spans) else ""
             works = last - first >= 2 and _WORKS.match(text, last) and (kind_of(piece) != "word" or len(piece) > 2)
-            if works or (_is_person(piece) and before in _BEFORE_PERSON and after in _AFTER_PERSON):
+            plays = last - first >= 2 and _CONCERT.match(text, last) and _is_performer(piece)
+            if works or plays or is_person(piece, before, after):
                 yield first, last
 
 
-def _people_between(text: str) -> Iterator[Span]:
-    """A surname and one or two characters between `with` and a verb of talk: 跟刘洋讨论."""
-    for match in _PERSON_BETWEEN.finditer(text):
-        if match["who"][0] in _SURNAMES and not is_word(match["who"]):
-            yield match.span("who")
-
-
-_PERSON_BETWEEN = re.compile(
-    r"(?:跟|和|与|同|找|约)(?P<who>[\u4e00-\u9fff]{2,3}?)(?=(?:说|聊|谈|讨论|商量|见面|开会|吃饭|提|讲|一起|碰面|沟通|去))"
-)
-
-
-def _is_person(piece: str) -> bool:
-    return piece[0] in _SURNAMES and 2 <= len(piece) <= 3 and kind_of(piece) == "name"
+def _is_performer(piece: str) -> bool:
+    return kind_of(piece) == "name" or (len(piece) > 2 and (word_score(piece) or 0.0) < _RARE_WORD)

@@ -25,24 +25,21 @@ from engram.resolve.entities import (
 from engram.resolve.expressions import CueText, cue_text
 from engram.resolve.filler import phrase_left, search_text, source_type
 from engram.resolve.lexicon import in_passing
-from engram.resolve.models import Mention, Resolution, ResolveContext, Subjects
+from engram.resolve.meaning import Similar, by_meaning, unsure, weighed
+from engram.resolve.models import Mention, Resolution, ResolveContext, SourceType, Subjects, TemporalIntent
 from engram.resolve.names import unknown_names
 from engram.resolve.sense import Spelling, Surroundings, needs_evidence
 from engram.resolve.similarity import LOCAL_CALIBRATION, Calibration, TopicSimilarity
 from engram.resolve.subjects import Read, subjects_of
 from engram.resolve.temporal import temporal_of
 from engram.resolve.topics import (
-    Similar,
     TopicText,
     by_cue,
     by_cue_slip,
     by_head,
     by_keyword,
-    by_meaning,
     by_name,
     by_slip,
-    contested,
-    settled,
 )
 from engram.text.language import language_of
 from engram.text.normalise import normalise
@@ -113,37 +110,35 @@ class Resolver:
         topic_text.silent = [match.span() for match in in_passing().finditer(normalised.text)]
         topic_text.known = [(claim.start, claim.end) for claim in claims.claims]
         topic_text.named = [*topic_text.known, *claims.longer, *claims.places]
-        topics = self._topics(topic_text, claims, time_spans, None)
+        topic_text.recalls = (
+            temporal.intent is not TemporalIntent.NONE or source_type(normalised) is SourceType.CONVERSATION
+        )
+        topics = self._topics(topic_text, time_spans, None)
         around = self._around(cues, context, topics, claims)
         entities = decide_claims(normalised, claims, around)
         linked_types = {mention.type for mention in entities if mention.status is MentionStatus.LINKED}
         types = with_place(linked_types, claims)
-        unsure = not topics or contested(topics)
-        if types != topic_text.types or (similar is not None and unsure):
-            topic_text.types = types
-            topics = self._topics(topic_text, claims, time_spans, similar)
+        others, topic_text.types = topic_text.types, types
+        if types != others or (similar is not None and unsure(topic_text, topics)):
+            topics = self._topics(topic_text, time_spans, similar)
         taken = [*time_spans, *(normalised.folded_span(m.start, m.end) for m in topics if m.found_by == "alias")]
         entities += unresolved_names(normalised, claims, taken, self.catalogue)
         entities = sorted(entities, key=lambda mention: mention.start)[:MAX_MENTIONS]
         trace = (*claims.trace, *topic_text.trace, f"temporal: {temporal.intent}")
         return Read(normalised, cues, temporal, tuple(entities), tuple(topics), trace)
 
-    def _topics(
-        self, text: TopicText, claims: Claims, time_spans: Sequence[Span], similar: Similar | None
-    ) -> list[Mention]:
+    def _topics(self, text: TopicText, time_spans: Sequence[Span], similar: Similar | None) -> list[Mention]:
         """The ladder of topics: the first step that finds anything ends it, except that cues may settle a head."""
         text.trace.clear()
         for step in (by_name, by_cue, by_slip, by_keyword, by_cue_slip, by_head):
             found = step(text)
             if found:
                 break
-        if found and (similar is None or not contested(found)):
-            return found
-        names = list(text.named)
-        if similar:
-            names += unknown_names(text.normalised, self.catalogue)
-        phrase = phrase_left(text.normalised, time_spans, names) if similar else ""
-        return settled(text, found, phrase, similar) if found and similar else by_meaning(text, phrase, similar)
+        if similar is None or not unsure(text, found):
+            return found or by_meaning(text, "", None)
+        names = [*text.named, *unknown_names(text.normalised, self.catalogue)]
+        phrase = phrase_left(text.normalised, time_spans, names)
+        return weighed(text, found, phrase, similar) if found else by_meaning(text, phrase, similar)
 
     def _around(
         self, cues: CueText, context: ResolveContext, topics: Sequence[Mention], claims: Claims

@@ -21,9 +21,22 @@ from engram.resolve.models import Candidate
 MAX_PHRASE = 64
 """Characters: a longer rest of a query is a sentence about something, not the name of a topic."""
 _KEPT = 5
-_SURELY_NONE, _HARDLY = 0.9, 0.05
-_LIKELY_NONE, _SELDOM = 0.7, 0.1
-"""What doubts a single loose word; less than what doubts a name that is near."""
+_SAID = 0.005
+"""Least probability of a topic by the words beside the names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """When examples speak against a topic: the least probability that both texts are about none, and the most that the
+    phrase, and the whole query, are about this one."""
+
+    none: float
+    phrase: float
+    whole: float
+
+
+_NEAR = Doubt(none=0.8, phrase=0.2, whole=0.05)
+"""What doubts a topic that a phrase is near to by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,30 +100,25 @@ class TopicSimilarity:
             return named
         accepted = decide(named)
         if accepted is not None:
-            return () if self._of_no_topic(accepted.id, data, wholes[0]) else named
-        exemplified = self._exemplified(wholes[0], max(best, key=lambda topic_id: best[topic_id]), ruled_out)
+            return () if _doubted(_NEAR, accepted.id, data, wholes[0]) else named
+        exemplified = self._exemplified(wholes[0], data, max(best, key=lambda topic_id: best[topic_id]), ruled_out)
         return exemplified if decide(exemplified) is not None else named
 
-    def doubts(self, topic_id: str, phrase: str, whole: str) -> bool:
-        """Whether a phrase and the query that it is from look like examples of no topic, and hardly like this one."""
+    def doubts(self, topic_id: str, phrase: str, whole: str, doubt: Doubt) -> bool:
+        """Whether a phrase and the query that it is from look too little like examples of a topic."""
         if not self._by_example or max(len(phrase), len(whole)) > MAX_WHOLE:
             return False
         try:
             vectors = self._embedder.embed([phrase, whole], "query")
         except EngramError:
             return False
-        return all(vectors) and self._of_no_topic(topic_id, *vectors, sure=_LIKELY_NONE, hardly=_SELDOM)
+        return all(vectors) and _doubted(doubt, topic_id, *vectors)
 
-    def _of_no_topic(self, topic_id: str, *vectors: bytes, sure: float = _SURELY_NONE, hardly: float = _HARDLY) -> bool:
-        """Whether phrase and query both look like examples of no topic, and not in the least like this one."""
-        examples = shipped_examples()
-        if topic_id not in examples.topics:
-            return False
-        shares = [examples.probabilities(vector) for vector in vectors]
-        return all(1 - sum(share.values()) >= sure and share[topic_id] <= hardly for share in shares)
-
-    def _exemplified(self, vector: bytes, nearest: str, ruled_out: frozenset[str]) -> tuple[Candidate, ...]:
-        """Topics by example; none when the nearest name is of a topic without examples, which may be the one meant.
+    def _exemplified(
+        self, whole: bytes, phrase: bytes, nearest: str, ruled_out: frozenset[str]
+    ) -> tuple[Candidate, ...]:
+        """Topics by example; none when the nearest name is of a topic without examples, which may be the one meant, or
+        when the words beside the names say nothing of the topic (`tell me more about Python`).
 
         Probabilities are not shared out again among the topics that remain: what speaks for a topic that is ruled out,
         or that this catalogue does not have, speaks for no other.
@@ -118,11 +126,11 @@ class TopicSimilarity:
         examples = shipped_examples()
         if nearest not in examples.topics:
             return ()
-        offered = self._catalogue.topics
+        offered, said = self._catalogue.topics, examples.probabilities(phrase)
         return ranked(
             Candidate(topic_id, offered[topic_id].name, "topic", decimal_score(share))
-            for topic_id, share in examples.probabilities(vector).items()
-            if topic_id in offered and topic_id not in ruled_out
+            for topic_id, share in examples.probabilities(whole).items()
+            if topic_id in offered and topic_id not in ruled_out and said[topic_id] >= _SAID
         )[:_KEPT]
 
     def _calibrated(self, cosines: dict[str, float]) -> tuple[Candidate, ...]:
@@ -147,6 +155,15 @@ class TopicSimilarity:
             rows = [np.frombuffer(data, dtype="<f4") for _id, data in kept]
             names = self._names = tuple(topic_id for topic_id, _data in kept), np.array(rows, dtype=np.float32)
         return names
+
+
+def _doubted(doubt: Doubt, topic_id: str, phrase: bytes, whole: bytes) -> bool:
+    examples = shipped_examples()
+    if topic_id not in examples.topics:
+        return False
+    of_phrase, of_whole = examples.probabilities(phrase), examples.probabilities(whole)
+    little = of_phrase[topic_id] <= doubt.phrase and of_whole[topic_id] <= doubt.whole
+    return little and all(1 - sum(shares.values()) >= doubt.none for shares in (of_phrase, of_whole))
 
 
 def fit(

@@ -40,12 +40,14 @@ def _han_slips(text: str, sounds: SoundTable) -> Iterator[tuple[int, int, str]]:
 
 def _han_slip(run: str, pieces: tuple[tuple[int, int], ...], at: int, sounds: SoundTable) -> tuple[int, str] | None:
     """A slip that begins at a piece and ends with one. At least one piece must be a single character: a name that is
-    written wrongly falls apart, while words that happen to sound like a name do not."""
+    written wrongly falls apart, while words that happen to sound like a name do not. A word that is often by itself
+    (可 in 莫斯可) may be in a longer one once."""
     for last in range(min(at + _LONGEST_HAN, len(pieces)) - 1, at, -1):
         start, end = pieces[at][0], pieces[last][1]
         if end - start > _LONGEST_HAN:
             continue
-        if any(run[left:right] in FREE_WORDS for left, right in pieces[at : last + 1]):
+        free = sum(run[left:right] in FREE_WORDS for left, right in pieces[at : last + 1])
+        if free > (end - start > 2):
             continue
         broken = sum(right - left == 1 for left, right in pieces[at : last + 1])
         if broken == 0 or (end - start == 2 and broken != 2):

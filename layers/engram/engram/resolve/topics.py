@@ -1,4 +1,4 @@
-"""The topic ladder: names, cues, slips, keywords, heads, nearness of meaning, and a model that may only choose.
+"""The topic ladder by words: names, cues, slips, keywords, heads. What they leave open is for `meaning`.
 
 It stops at the first step that is certain. Each step says in the trace what it accepted or why it passed on.
 """
@@ -9,41 +9,28 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Protocol
 
 from engram.domain.models import MentionStatus
 from engram.resolve.aliases import Squeezed
 from engram.resolve.borders import stands_alone
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue, topic_names
-from engram.resolve.decision import decide, decimal_score, ranked
-from engram.resolve.expressions import HEAD_NOUNS, CueIndex, CueText, part_of, weight
+from engram.resolve.decision import decimal_score, ranked
+from engram.resolve.expressions import CueIndex, CueText, part_of, weight
 from engram.resolve.heads import stands_as_noun
 from engram.resolve.keywords import keyword_index
-from engram.resolve.lexicon import loose_words
 from engram.resolve.models import Candidate, Mention
 from engram.resolve.phonetics import SoundTable
 from engram.resolve.slips import slips
-from engram.text.normalise import NormalisedText, fold
+from engram.text.normalise import NormalisedText
 from engram.text.segment import on_borders
 
 TOPIC_SCORE = -12.0
 _CERTAIN = decimal_score(0.99)
 _SLIP = decimal_score(0.95)
-ONE_WORD = decimal_score(0.97)
-"""What a single word must reach to mean a topic: `update` alone is near to many things."""
 _CUE_LEAD = 1.25
 """How many times as much of the text must speak for the best topic as for the second."""
 
 Span = tuple[int, int]
-
-
-class Similar(Protocol):
-    """A phrase, the ids ruled out and the whole text → topics near in meaning, with probabilities; and whether phrase
-    and text look like being about none, this one least."""
-
-    def __call__(self, phrase: str, ruled_out: frozenset[str] = ..., *, whole: str = ...) -> tuple[Candidate, ...]: ...
-
-    def doubts(self, topic_id: str, phrase: str, whole: str) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -53,6 +40,7 @@ class TopicText:
     Attributes:
         types: of the entities in it; named: spans of names in the folded text; known: of those in the catalogue.
         silent: spans of the folded text that must not be read as topic words.
+        recalls: whether the text asks for something earlier, or names a time.
         crossed: topics of which a name stands in the text only across words (体检 in 身体检测); torn: where it does.
     """
 
@@ -66,6 +54,7 @@ class TopicText:
     torn: list[Span] = field(default_factory=list)
     named: Sequence[Span] = ()
     known: Sequence[Span] = ()
+    recalls: bool = False
     trace: list[str] = field(default_factory=list)
     _never: dict[str, list[Span]] = field(default_factory=dict)
 
@@ -122,34 +111,6 @@ def by_name(text: TopicText) -> list[Mention]:
 def _outspoken(spoken: Mapping[str, set[Span]], span: Span, others: Sequence[str]) -> bool:
     """Whether a topic that the named one yields to has words of its own beside the name (租房可以抵扣吗)."""
     return any(not _overlaps(span, (place,)) for other in others for place in spoken.get(other, ()))
-
-
-def contested(found: Sequence[Mention]) -> bool:
-    """Whether a topic was linked by its cues though another has cues in the text as well, or by one loose word."""
-    return any(
-        mention.found_by == "rule"
-        and mention.status is MentionStatus.LINKED
-        and (len(mention.candidates) > 1 or fold(mention.text) in loose_words())
-        for mention in found
-    )
-
-
-def settled(text: TopicText, found: list[Mention], phrase: str, similar: Similar) -> list[Mention]:
-    """Cues of several topics, or one loose word: nearness of meaning may say which is meant, or that none is."""
-    whole = text.normalised.original
-    if len(found[0].candidates) < 2:
-        doubted = similar.doubts(found[0].id, phrase or whole, whole)
-        text.trace.append("topic rules: one loose word, " + ("doubted by examples" if doubted else "not doubted"))
-        return [] if doubted else found
-    ids = {candidate.id for candidate in found[0].candidates}
-    candidates = similar(phrase or whole, ruled_out(text), whole=whole)
-    best = decide(candidates)
-    if best is None or best.id not in ids:
-        text.trace.append("topic rules: the encoder decides nothing between them")
-        return found
-    text.trace.append("topic rules: the encoder decides between topics with cues")
-    kept = [candidate for candidate in candidates if candidate.id in ids]
-    return [replace(found[0], status=MentionStatus.LINKED, id=best.id, name=best.name, candidates=tuple(kept))]
 
 
 def by_cue_slip(text: TopicText) -> list[Mention]:
@@ -225,7 +186,7 @@ def _spoken(text: TopicText) -> dict[str, set[Span]]:
     hinted: dict[str, set[Span]] = {}
     for found in index.find(text.cues, text.types, without=text.silent, names=text.known):
         topic_id, sort = found.owner
-        if any(_overlaps(span, text.never(topic_id)) or _within(span, text.torn) for span in found.spans):
+        if any(_overlaps(span, text.never(topic_id)) or _torn(text, span) for span in found.spans):
             continue
         (spoken if sort == "cue" else hinted).setdefault(topic_id, set()).update(found.spans)
     for topic_id, spans in hinted.items():
@@ -234,6 +195,14 @@ def _spoken(text: TopicText) -> dict[str, set[Span]]:
         elif _apart(spans) >= 2:
             spoken[topic_id] = spans
     return {topic_id: spans for topic_id, spans in spoken.items() if not _yields(text.catalogue, topic_id, spoken)}
+
+
+def _torn(text: TopicText, span: Span) -> bool:
+    """Whether a word is only a piece of a name that stands across words (体检 in 身体检测), and not its end that is a
+    word by itself (签证 in 怎么办签证, where 办签证 is no name)."""
+    ends = any(first < span[0] and span[1] == last for first, last in text.torn)
+    alone = ends and stands_alone(text.normalised.text, *span, name_score=TOPIC_SCORE)
+    return _within(span, text.torn) and not alone
 
 
 def _yields(catalogue: Catalogue, topic_id: str, spoken: Mapping[str, set[Span]]) -> bool:
@@ -291,10 +260,6 @@ def _fitting(text: TopicText, ids: Sequence[str]) -> list[str]:
     return fitting or list(ids)
 
 
-def _is_one_word(phrase: str) -> bool:
-    return " " not in phrase and (phrase.isascii() or len(phrase) < 3)
-
-
 def ruled_out(text: TopicText) -> frozenset[str]:
     """Topics that the text excludes: by an expression that is never theirs, or by the type of its entities (with a
     city there is no game's guide)."""
@@ -309,26 +274,6 @@ def ruled_out(text: TopicText) -> frozenset[str]:
 
 
 _EXCLUSIVE = frozenset(("game", "book", "movie", "language_prog"))
-
-
-def by_meaning(text: TopicText, phrase: str, similar: Similar | None) -> list[Mention]:
-    """Nearness of meaning: what is left of the query to names of topics, then the whole query to examples of them."""
-    if similar is None:
-        text.trace.append("topic embedding: passed, no encoder")
-        return []
-    if text.silent:
-        text.trace.append("topic embedding: passed, a thing is named in passing")
-        return []
-    if not phrase or (len(phrase) == 1 and phrase not in HEAD_NOUNS):
-        text.trace.append("topic embedding: passed, nothing left to compare")
-        return []
-    candidates = similar(phrase, ruled_out(text), whole=text.normalised.original)
-    best = decide(candidates)
-    if best is None or (_is_one_word(phrase) and best.score < ONE_WORD):
-        text.trace.append("topic embedding: passed, no candidate both likely and ahead")
-        return []
-    text.trace.append("topic embedding: accepted")
-    return [text.mention((0, len(text.normalised.text)), "embedding", candidates[:3], best)]
 
 
 def _overlaps(span: Span, others: Sequence[Span]) -> bool:

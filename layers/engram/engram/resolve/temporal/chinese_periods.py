@@ -118,7 +118,7 @@ _RULES: tuple[Rule, ...] = (
         _weekday,
         "week",
     ),
-    Rule(rf"{SHIFT}(?:个)?(?:周|星期|礼拜)(?![一二三四五六日天末刊边围年期])", _week),
+    Rule(rf"{SHIFT}(?:个)?(?:周|星期|礼拜)(?![二三四五六日天末刊边围年期]|一(?![共起直样定般些次个点]))", _week),
     Rule(rf"(?P<count>{NUMBER})(?:(?<=半)|(?!月)){_UNIT}(?:之|以)?前", _ago, ago=True),
     Rule(rf"(?P<count>{NUMBER})(?P<unit>天)(?:之|以)?前(?:的)?{PART}(?:{CLOCK})?", _ago, ago=True),
     Rule(r"(?P<count>[一两二三四五六七八九]|\d{1,2})(?:(?P<unit>年)半|个半月)(?:之|以)?前", _and_a_half_ago, ago=True),

@@ -22,7 +22,7 @@ CUE_SCORE = -9.5
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words that carry an intent, as a span of the folded text. `again`: they only ask for a repetition."""
+    """Words that carry an intent, as a span of the folded text. `again`: they only ask to repeat or go on."""
 
     intent: TemporalIntent
     first: int
@@ -31,7 +31,7 @@ class Cue:
     again: bool = False
 
 
-_AGAIN = re.compile(r"一(?:遍|次)$|\b(?:again|back|once more|one more time)$")
+_AGAIN = re.compile(r"一(?:遍|次)$|^(?:接着|继续)|\b(?:again|back|once more|one more time)$")
 
 
 @lru_cache(maxsize=2)

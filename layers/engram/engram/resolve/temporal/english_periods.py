@@ -12,6 +12,7 @@ from functools import lru_cache
 from engram.resolve.temporal.english_dates import DATE_RULES, offset_of, within_day
 from engram.resolve.temporal.english_words import (
     CLOCK,
+    COMING,
     NEXT,
     NUMBER,
     NUMBERS,
@@ -59,6 +60,9 @@ def _weekday(match: Match, calendar: LocalCalendar) -> Found:
     weekday, shift = WEEKDAYS[match["weekday"]], match["shift"]
     if match["week"]:
         day = calendar.monday(offset_of(match["week"])) + timedelta(days=weekday)
+    elif shift in COMING:
+        day = calendar.monday() + timedelta(days=weekday)
+        day += timedelta(days=7 if day <= calendar.today else 0)
     elif shift in NEXT:
         day = calendar.monday(1) + timedelta(days=weekday)
     elif shift in THIS:

@@ -81,5 +81,6 @@ CLOCK = (
 )
 TAIL = rf"(?:'s)?(?:,? (?:in the |at )?{PART})?(?:,? {CLOCK})?"
 SHIFT = r"(?P<shift>last|previous|past|this|next|this past|this coming|coming|current)"
-NEXT = frozenset(("next", "coming", "this coming"))
+COMING = frozenset(("coming", "this coming"))
+NEXT = frozenset(("next", *COMING))
 THIS = frozenset(("this", "current"))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from engram.resolve.models import ResolveContext, Temporal, TemporalIntent
+from engram.resolve.sense import opens_sentence
 from engram.resolve.temporal.chinese_periods import chinese_periods
 from engram.resolve.temporal.connectors import connected, nested
 from engram.resolve.temporal.cues import Cue, cues_in
@@ -51,6 +52,7 @@ def temporal_of(text: NormalisedText, context: ResolveContext) -> Temporal:
     """`read_temporal` of a text that is folded already."""
     folded = text.text[:MAX_LENGTH]
     periods = read_periods(folded, LocalCalendar(context.now, context.timezone))
+    periods = [period for period in periods if not _spelt_as_title(text, period)]
     cues = [cue for cue in cues_in(folded) if not _within_any(cue, periods)]
     marked = [(item.first, item.last) for item in periods] + [(item.first, item.last) for item in cues]
     spans = sorted({text.span(first, last) for first, last in marked})
@@ -75,6 +77,21 @@ def temporal_of(text: NormalisedText, context: ResolveContext) -> Temporal:
         ]
     best = min(firm, key=lambda cue: (_ORDER.index(cue.intent), -cue.nth, cue.first))
     return Temporal(best.intent, text.as_written(best.first, best.last), nth=best.nth, spans=tuple(spans))
+
+
+def _spelt_as_title(text: NormalisedText, period: Period) -> bool:
+    """Whether words that need no capital have one, beside another word with one: `Tomorrow Never Dies`, `USA Today`."""
+    first, last = text.span(period.first, period.last)
+    original = text.original
+    if not _NO_CAPITAL.match(original, first, last) or original.istitle() or original.isupper():
+        return False
+    before, after = _CAPITAL_BEFORE.search(original, 0, first), _CAPITAL_AFTER.match(original, last)
+    return bool(before or (after and not opens_sentence(original, first)))
+
+
+_NO_CAPITAL = re.compile(r"Today|Tomorrow|Yesterday|Tonight|Last|Next|This")
+_CAPITAL_BEFORE = re.compile(r"\bUSA $")
+_CAPITAL_AFTER = re.compile(r"(?:'s)? (?:of (?:the )?)?[A-Z][a-z]+")
 
 
 def read_periods(folded: str, calendar: LocalCalendar) -> list[Period]:

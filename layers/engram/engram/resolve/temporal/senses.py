@@ -34,6 +34,11 @@ _FILMS = re.compile(r"(?:the )?day after tomorrow|(?:friday )?the 13th|independe
 _TODAY_OWN = re.compile(
     r"我|咱|聊|说|讨论|谈|提|问|记|发|写|\b(?:i|we|my|our|me|you|us|said|told|discussed|talked|chat|conversation|mentioned)\b"
 )
+_OWN_PLAN = re.compile(
+    r" (?:\w+ )?(?:plans?|workout|training|run|notes|minutes|meetings?|standup|interview|agenda|schedule|itinerary|"
+    r"to-?dos?|tasks?|expenses?|spending|budget|diet|meals?|report|chats?|conversations?|discussion|lesson|homework)\b"
+)
+"""What is somebody's own when it is today's; the news and the weather are everybody's."""
 _PAST_VERB = re.compile(
     r"\b(?:did|was|were|had|said|told|talked|discussed|mentioned|chatted|asked|went|ate|watched|saw|met|made|gave|"
     r"recommended|suggested|cooked|bought|read|ran|wrote|sent|happened)\b"
@@ -57,16 +62,20 @@ _WEEKDAY_AFTER = re.compile(
     r"meeting|call|standup|notes|conversation|lunch|dinner)\b)"
 )
 _WEEKDAY_TITLE = re.compile(
-    r"(?:saturday night (?:live|fever)|friday night lights|(?:sunday|saturday) (?:school|roast|times))\b"
+    r"(?:saturday night (?:live|fever)|monday morning quarterback\w*|friday night lights|"
+    r"(?:sunday|saturday) (?:school|roast|times))\b"
 )
-_WEEKDAY_TITLE_BEFORE = re.compile(r"\b(?:freaky|ruby|super|cyber|blue|fat|ash|good|friday the) $")
+_WEEKDAY_TITLE_BEFORE = re.compile(r"\b(?:freaky|ruby|super|cyber|blue|fat|ash|good|casual|friday the) $")
 _TITLE_AFTER = re.compile(
-    r"会更好|系列|三部曲|黄花|之歌|之子|方舟|边缘|重现|头条|资本|传奇|巨星|的太阳|的记忆.{0,3}(?:歌|首)"
+    r"福(?!利|建)|雨疏风骤|会更好|系列|三部曲|黄花|之歌|之子|方舟|边缘|重现|头条|资本|传奇|巨星|的太阳|的记忆.{0,3}(?:歌|首)"
 )
 """What makes a day part of the title of a song, a film or a game (明日方舟, 明天会更好)."""
+_BORN_YESTERDAY = re.compile(
+    r"\bborn yesterday$|\b(?:he|she|it|they|that|old|just)(?:[’']s|[’']re| is| are| was)? yesterday(?:[’']s)?(?= news)"
+)
 _BARE_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day(?:'s)?$")
 _PUBLIC_EVENT_AFTER = re.compile(r"(?:的)?(?:世界杯|奥运会|冬奥会|亚运会|欧洲杯|世博会|(?:总统)?大选|诺贝尔)")
-_INNATE_AFTER = re.compile(r"[和与跟]先天|性|免疫|获得|培养|努力|养成|教育|失明|形成|因素|环境")
+_INNATE_AFTER = re.compile(r"近视|[和与跟]先天|性|免疫|获得|培养|努力|养成|教育|失明|形成|因素|环境")
 """后天 as the opposite of inborn."""
 _NAME_AFTER = re.compile(r"^(?:病|街|节(?!目|假)|天(?:的|乐团|演唱|专辑|新)|大战|围城|版|款|型)")
 _FIXED_PHRASES = re.compile(
@@ -87,6 +96,8 @@ _MEASURE_AFTER = re.compile(
 
 def is_time(folded: str, period: Period) -> bool:
     """Whether the words of a period, where they stand, speak of a time that limits what is recalled."""
+    if _BORN_YESTERDAY.search(folded, 0, period.last):
+        return False
     if period.unit == "season" and period.cycle:
         return False  # a season of every year, unless a year stands beside it
     words = folded[period.first : period.last]
@@ -109,7 +120,7 @@ def _chinese(words: str, before: str, after: str, period: Period) -> bool:
         return False
     if period.unit == "year" and _PUBLIC_EVENT_AFTER.match(after) and not _TODAY_OWN.search(before + after):
         return False  # which one, not when the user spoke of it
-    if words == "后天" and _INNATE_AFTER.match(after):
+    if words.startswith("后天") and (_INNATE_AFTER.match(after) or "先天" in before + after):
         return False
     if re.match(r"前一[天日晚]", words) and before:
         return False  # the day before something: 体检前一天
@@ -134,7 +145,7 @@ def _chinese(words: str, before: str, after: str, period: Period) -> bool:
 
 def _day_number(before: str, after: str) -> bool:
     """Whether a bare 5号 is a day of the month and not a number of something."""
-    if re.search(r"[a-z0-9第型座房楼路线]\s*$", before):
+    if re.search(r"[a-z0-9第型座房楼路线大小加]\s*$", before):
         return False
     return not re.match(r"^(?:线|楼|院|机|房|店|桌|选手|球员|位|字|电池|门|馆|厅|车|公路|柜|元|游|圈|生|期)", after)
 
@@ -151,6 +162,7 @@ def _english(words: str, before: str, after: str, period: Period) -> bool:
         return False
     if bare == "today":
         own = bool(_TODAY_OWN.search(before + after)) or before.endswith("earlier ")
+        own |= words.endswith("'s") and bool(_OWN_PLAN.match(after))
         return own or not (before + after).strip()
     if period.unit == "holiday" and period.cycle:
         return bool(_HOLIDAY_PREPOSITION.search(before)) or bool(_HOLIDAY_TIME.match(after))
