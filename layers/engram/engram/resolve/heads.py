@@ -19,6 +19,8 @@ def stands_as_noun(text: str, span: Span, head: str) -> bool:
     if head in _VERBS_TOO:
         if _NOUN_BEFORE.search(before) or _NOTHING_AFTER.match(text, end):
             return True
+        if _ANY_BEFORE.search(before) and _ASKED_AFTER.match(text, end):
+            return True
         if head == "推荐" and _HAN.match(text, end) and not _GOES_ON.match(text, end):
             return False
         does = _SUBJECT_BEFORE.search(before)
@@ -47,6 +49,8 @@ _GOES_ON_AFTER_NOUN = re.compile(
     r"[表书单的呢吗吧嘛啊里中改发还再是有写做给好没在怎什如何多完哪定]|安排|内容|记录|清单|进度|进展|效果|强度|情况|结果|模板"
 )
 _NOUN_BEFORE = re.compile(r"(?:的|[这那][个份次套版])$")
+_ANY_BEFORE = re.compile(r"有(?:什么|啥|没有|哪些)(?:好的?|新的?)?$")
+_ASKED_AFTER = re.compile(r"的?[吗嘛么呢]?[?？]?$")
 _NOTHING_AFTER = re.compile(r"(?:一下|几个|一些|点|个|几款)?(?:(?:好|不错|合适|靠谱)一?点?的)?[吧呗啊呢嘛。！？!? ]*$")
 _SUBJECT_BEFORE = re.compile(
     r"(?:[我你他她它]们?|人|公司|老板|政府|国家|学校|医院|医生|老师|教练|领导|同事|爸爸?|妈妈?|爷爷|奶奶|朋友|团队|部门)(?:还|也|都|正|本来|原本)?$"

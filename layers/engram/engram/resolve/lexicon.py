@@ -44,6 +44,13 @@ def not_name_patterns() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
+def timely_names() -> re.Pattern[str]:
+    """Names that hold a time: `Edge of Tomorrow`, 今日头条."""
+    names = (DATA / "timely_names.txt").read_text("utf-8").splitlines()
+    return re.compile("|".join(rf"\b{re.escape(name)}\b" if name.isascii() else re.escape(name) for name in names))
+
+
+@lru_cache(maxsize=1)
 def in_passing() -> re.Pattern[str]:
     """Clauses that name a place, a trade or an event without asking about it: `my uncle owns a hotel`."""
     clauses = (DATA / "passing.txt").read_text("utf-8").splitlines()

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from engram.resolve.aliases import Squeezed, key_of
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue, topic_names
-from engram.resolve.lexicon import given_names, place_names
+from engram.resolve.lexicon import given_names, place_names, timely_names
 from engram.resolve.people import SURNAMES, begins_word, goes_on_as_given_name, is_person, people_in
 from engram.resolve.sense import opens_sentence
 from engram.text.language import is_han
@@ -73,6 +73,9 @@ _OF_CODE = frozenset(
 _PRESS = frozenset("times post today daily weekly tribune herald gazette journal chronicle".split())
 _NEWSPAPER = re.compile(
     r"(?<!\w)(?P<name>[A-Z]{2,4} (?:Today|Daily|Weekly|Times|Post|Tribune|Herald|Gazette|Journal))\b"
+)
+_OF_A_WORK = re.compile(
+    r" (?:walkthrough|boss|build|soundtrack|movie|film|novel|series|season \d|album|trailer|cast|ending|dlc)\b"
 )
 _EXAM = re.compile(
     r"\b(?P<name>(?!MRI|PET|PCR|DNA|SQL|API|ECG|EEG|HIV|PDF|FAQ|FINAL|ENT)[A-Z]{3,5})"
@@ -177,6 +180,7 @@ def unknown_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[
     yield from _works(normalised)
     yield from _latin_names(normalised, catalogue)
     yield from _titles(normalised.text)
+    yield from (match.span() for match in timely_names().finditer(normalised.text))
     yield from _exams(normalised)
     yield from _newspapers(normalised)
     yield from _projects(normalised.text)
@@ -226,8 +230,8 @@ def _latin_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[S
         start = match.start()
         # At the beginning of a sentence a capital says nothing; elsewhere it belongs to the name (Mount Everest).
         while parts and _ordinary(parts[0], catalogue) and (len(parts) == 1 or opens_sentence(original, start)):
-            if "of" in parts[1:2]:
-                break  # Lord of the Rings
+            if "of" in parts[1:2] or (len(parts) > 1 and _OF_A_WORK.match(original, match.end())):
+                break  # Lord of the Rings, Hollow Knight walkthrough
             start += len(parts[0]) + 1
             parts = parts[1:]
         while parts and _ordinary(parts[-1], catalogue) and _says_what(parts, catalogue):

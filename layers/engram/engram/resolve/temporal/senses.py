@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from engram.resolve.lexicon import timely_names
 from engram.resolve.temporal.periods import Period
 from engram.text.segment import on_borders
 
@@ -112,7 +113,8 @@ def is_time(folded: str, period: Period) -> bool:
 
 
 def _inside_title(folded: str, period: Period) -> bool:
-    return any(match.start() <= period.first and period.last <= match.end() for match in _TITLES.finditer(folded))
+    titles = (*_TITLES.finditer(folded), *timely_names().finditer(folded))
+    return any(match.start() <= period.first and period.last <= match.end() for match in titles)
 
 
 def _chinese(words: str, before: str, after: str, period: Period) -> bool:
