@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from engram.resolve.resolver import Resolver
 from engram.resolve.shipped import default_catalogue
 from engram.resolve.similarity import TopicSimilarity
 
+DOUBTED = Path(__file__).parents[1] / "data" / "resolver" / "doubted.txt"
 NOW = ResolveContext(datetime(2025, 9, 17, tzinfo=UTC))
 PARAPHRASE = "what should I eat each day to drop five kilos"
 
@@ -88,6 +90,33 @@ def test_a_query_that_shares_no_word_with_a_topic_is_linked_by_what_it_means(
 )
 def test_small_talk_and_near_misses_are_of_no_topic(resolver: Resolver, query: str) -> None:
     assert resolver.resolve(query, NOW).topics == ()
+
+
+@pytest.mark.parametrize("query", DOUBTED.read_text("utf-8").splitlines())
+def test_a_word_of_a_topic_in_another_sense_is_doubted(resolver: Resolver, query: str) -> None:
+    assert resolver.resolve(query, NOW).topics == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "topic"),
+    [
+        ("the walkthrough you gave me before", "GAME_GUIDE"),
+        ("上次说的用药", "MEDICATION"),
+        ("昨天的报错", "DEBUGGING"),
+        ("museums in Rome", "TRAVEL_GUIDE"),
+    ],
+)
+def test_a_word_is_believed_where_something_earlier_is_asked_for_or_its_kind_of_thing_is_named(
+    query: str, topic: str
+) -> None:
+    encoder = Counting()
+    assert [name for name, _step in topics_of(Resolver(default_catalogue(), encoder), query)] == [topic]
+    assert encoder.asked == []
+
+
+def test_another_topic_may_be_meant_where_words_are_doubted(resolver: Resolver) -> None:
+    assert topics_of(Resolver(default_catalogue()), "装潢预算") == (("BUDGETING", "rule"),)
+    assert topics_of(resolver, "装潢预算") == (("HOME_RENOVATION", "embedding"),)
 
 
 def test_an_encoder_that_the_weights_do_not_belong_to_does_not_use_them() -> None:

@@ -12,6 +12,7 @@ from enum import IntEnum
 
 from engram.domain.models import Conversation, MentionStatus
 from engram.resolve.models import Mention, Resolution, TemporalIntent
+from engram.text.segment import is_english_word
 
 Fold = Callable[[str], str]
 """Folds a text for comparison: the resolver's normalisation."""
@@ -117,7 +118,7 @@ def conditions_of(resolution: Resolution, fold: Fold) -> Conditions:
     names = tuple(
         folded
         for one in resolution.entities
-        if one.status is MentionStatus.UNRESOLVED and (folded := fold(one.text).strip())
+        if one.status is MentionStatus.UNRESOLVED and (folded := fold(one.text).strip()) and _is_own_word(folded)
     )
     words = _without_discourse(_GIVEN.sub(" ", _left_over(resolution)))
     search_text = _without_discourse(resolution.search_text)
@@ -130,6 +131,13 @@ def conditions_of(resolution: Resolution, fold: Fold) -> Conditions:
     ):
         words = search_text = ""
     return Conditions(_wanted(resolution.entities), topics, names, words, search_text)
+
+
+def _is_own_word(name: str) -> bool:
+    """Whether a name can be recognised in a text as written. One made of ordinary words (Green Wheat Park) may have
+    been spoken of in others; it is searched for as words."""
+    words = name.split()
+    return len(words) == 1 or not all(is_english_word(word) for word in words)
 
 
 def tier_of(conversation: Conversation, conditions: Conditions, type_of: TypeOf) -> Tier:

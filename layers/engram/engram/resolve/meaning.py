@@ -28,6 +28,8 @@ _UNASKED = Doubt(none=0.0, phrase=0.25, whole=0.3)
 """What doubts any word in a text that asks for nothing earlier. Of 67 such words in queries not seen before, 52 rightly
 understood, it doubted 13 and one of them wrongly."""
 
+_LONG_HAN = 4
+
 
 class Similar(Protocol):
     """A phrase, the ids ruled out and the whole text → topics near in meaning, with probabilities; and whether phrase
@@ -57,16 +59,21 @@ def weighed(text: TopicText, found: list[Mention], phrase: str, similar: Similar
         return found
     loose = first.found_by == "rule" and len(first.candidates) == 1 and fold(first.text) in loose_words()
     grounds = [_LOOSE] if loose else []
-    # A slip of the pen says less to the encoder than what was meant.
-    grounds += [] if first.found_by == "typo" or _borne_out(text, first.id) else [_UNASKED]
+    grounds += [] if _borne_out(text, first.id) or not _doubtful(first) else [_UNASKED]
     doubted = any(similar.doubts(first.id, phrase or whole, whole, doubt) for doubt in grounds)
     if grounds:
         text.trace.append(f"topic by words: {'doubted' if doubted else 'not doubted'} by examples")
-    return [] if doubted else found
+    return by_meaning(text, phrase, similar, besides=frozenset((first.id,))) if doubted else found
 
 
-def by_meaning(text: TopicText, phrase: str, similar: Similar | None) -> list[Mention]:
-    """Nearness of meaning: what is left of the query to names of topics, then the whole query to examples of them."""
+def by_meaning(
+    text: TopicText, phrase: str, similar: Similar | None, *, besides: frozenset[str] = frozenset()
+) -> list[Mention]:
+    """Nearness of meaning: what is left of the query to names of topics, then the whole query to examples of them.
+
+    Args:
+        besides: topics that it is not.
+    """
     if similar is None:
         text.trace.append("topic embedding: passed, no encoder")
         return []
@@ -76,7 +83,7 @@ def by_meaning(text: TopicText, phrase: str, similar: Similar | None) -> list[Me
     if not phrase or (len(phrase) == 1 and phrase not in HEAD_NOUNS):
         text.trace.append("topic embedding: passed, nothing left to compare")
         return []
-    candidates = similar(phrase, ruled_out(text), whole=text.normalised.text)
+    candidates = similar(phrase, ruled_out(text) | besides, whole=text.normalised.text)
     best = decide(candidates)
     if best is None or (_is_one_word(phrase) and best.score < ONE_WORD):
         text.trace.append("topic embedding: passed, no candidate both likely and ahead")
@@ -107,6 +114,13 @@ def _contested(mention: Mention) -> bool:
 def _borne_out(text: TopicText, topic_id: str) -> bool:
     """Whether the text asks for something earlier, or names what goes with the topic (a city beside a guide)."""
     return text.recalls or bool(set(text.catalogue.topics[topic_id].rules.types) & text.types)
+
+
+def _doubtful(mention: Mention) -> bool:
+    """Whether the encoder can doubt a topic. A slip of the pen says less to it than what was meant, and four Chinese
+    characters of a name are seldom another word."""
+    long = mention.found_by == "alias" and not mention.text.isascii() and len(mention.text) >= _LONG_HAN
+    return not long and mention.found_by != "typo"
 
 
 def _is_one_word(phrase: str) -> bool:

@@ -82,6 +82,11 @@ _EXAM = re.compile(
     r"(?= (?:exam|prep|test prep|score)s?\b| ?(?:考试|备考|真题|模考|成绩))"
 )
 """Letters before an exam are what it is called."""
+_GAME = re.compile(
+    r"(?:^|[^\u4e00-\u9fff]|[的过到]|关于|给我|发我|上次|之前)"
+    r"(?P<name>(?:(?![关新我你这那最全怎如任副游快哪找发求要的过到一两份个篇些款])[\u4e00-\u9fff]){2,7}?)(?:的)?(?:通关|游戏)(?:攻略|秘籍)"
+)
+"""What has a guide to playing it through is a game."""
 _PROJECT = re.compile(r"(?P<name>[\u4e00-\u9fff]{2,6})项目")
 _SELDOM = -12.0
 """Logarithm of the probability below which a name of the dictionary before 项目 is what the project is called."""
@@ -184,6 +189,7 @@ def unknown_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[
     yield from _exams(normalised)
     yield from _newspapers(normalised)
     yield from _projects(normalised.text)
+    yield from (match.span("name") for match in _GAME.finditer(normalised.text))
     yield from _han_works_and_people(normalised.text)
     yield from people_in(normalised.text)
 
@@ -244,7 +250,7 @@ def _latin_names(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[S
         bare = re.sub(r"[’']s$", "", name)
         if not bare or _DEMONYM.search(bare.lower()) or catalogue.entity_names.get(bare.lower().removesuffix("er")):
             continue
-        plural = original[:start].lower().endswith("the ") and bare.endswith("s")
+        plural = original[:start].lower().endswith("the ") and bare.endswith("s") and " " not in bare
         if not plural:
             yield normalised.folded_span(start, start + len(bare))
 
