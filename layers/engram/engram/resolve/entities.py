@@ -13,8 +13,10 @@ from engram.resolve.aliases import Hit, Squeezed, Target
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.resolve.decision import decide, decimal_score, ranked
 from engram.resolve.lexicon import not_name_patterns, not_names
+from engram.resolve.longer_names import doubled, inside_longer_name, is_landform, name_around
 from engram.resolve.models import Candidate, Mention
-from engram.resolve.names import doubled, inside_longer_name, is_landform, name_around, unknown_names, unknown_places
+from engram.resolve.names import unknown_names
+from engram.resolve.places import unknown_places
 from engram.resolve.sense import (
     TYPE_CUE,
     Spelling,

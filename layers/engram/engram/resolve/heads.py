@@ -16,6 +16,8 @@ def stands_as_noun(text: str, span: Span, head: str) -> bool:
     """Whether an ambiguous head is used as a noun: `the plan`, 上次的推荐, but not `I plan to`, 推荐一款手机."""
     start, end = span
     before = text[max(0, start - _BESIDE) : start]
+    if head in _VERBS_MOSTLY:
+        return bool(_AS_NOUN_BEFORE.search(before) and _AS_NOUN_AFTER.match(text, end))
     if head in _VERBS_TOO:
         if _NOUN_BEFORE.search(before) or _NOTHING_AFTER.match(text, end):
             return True
@@ -39,9 +41,12 @@ def _does(text: str, end: int) -> bool:
 
 
 _VERBS_TOO = frozenset(("推荐", "计划", "训练", "报告"))
+_VERBS_MOSTLY = frozenset(("总结", "申请", "预订"))
+_AS_NOUN_BEFORE = re.compile(r"(?:^|[的份次个篇消改，。 ])$")
+_AS_NOUN_AFTER = re.compile(r"[吧呢吗呀。？！!? ]*$|[给发呢在里怎好弄成要需]|材料|流程|进度|情况|信息|详情|时间")
 _NOUNS_WITH_TO = frozenset(("trip", "guide", "trips", "guides"))
 _OBJECT = re.compile(
-    r"(?:一下|过|了)?(?:几|哪|一(?!共|直|起|样|定)|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
+    r"(?:一下|过|了)?(?!给我|发我|给一)(?:几|哪|一(?!共|直|起|样|定)|两|三|个|款|下|我|你|点|些|给|去|到|在|要|[\u4e00-\u9fff]{0,2}(?:手机|电脑|老师|领导|女))"
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _GOES_ON = re.compile(r"列表|清单|名单|记录|内容|呢|吧|嘛|啊|再|发|是|有|都|还|来|在|怎|过的")

@@ -71,12 +71,13 @@ _TITLE_AFTER = re.compile(
     r"福(?!利|建)|雨疏风骤|会更好|系列|三部曲|黄花|之歌|之子|方舟|边缘|重现|头条|资本|传奇|巨星|的太阳|的记忆.{0,3}(?:歌|首)"
 )
 """What makes a day part of the title of a song, a film or a game (明日方舟, 明天会更好)."""
-_BORN_YESTERDAY = re.compile(
-    r"\bborn yesterday$|\b(?:he|she|it|they|that|old|just)(?:[’']s|[’']re| is| are| was)? yesterday(?:[’']s)?(?= news)"
+_IDIOM = re.compile(
+    r"\bborn yesterday$|\b(?:like|as if) there(?:[’']s| is| was| were) no tomorrow$|"
+    r"\b(?:he|she|it|they|that|old|just)(?:[’']s|[’']re| is| are| was)? yesterday(?:[’']s)?(?= news)"
 )
 _BARE_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day(?:'s)?$")
 _PUBLIC_EVENT_AFTER = re.compile(r"(?:的)?(?:世界杯|奥运会|冬奥会|亚运会|欧洲杯|世博会|(?:总统)?大选|诺贝尔)")
-_INNATE_AFTER = re.compile(r"近视|[和与跟]先天|性|免疫|获得|培养|努力|养成|教育|失明|形成|因素|环境")
+_INNATE_AFTER = re.compile(r"练|近视|[和与跟]先天|性|免疫|获得|培养|努力|养成|教育|失明|形成|因素|环境")
 """后天 as the opposite of inborn."""
 _NAME_AFTER = re.compile(r"^(?:病|街|节(?!目|假)|天(?:的|乐团|演唱|专辑|新)|大战|围城|版|款|型)")
 _FIXED_PHRASES = re.compile(
@@ -97,7 +98,7 @@ _MEASURE_AFTER = re.compile(
 
 def is_time(folded: str, period: Period) -> bool:
     """Whether the words of a period, where they stand, speak of a time that limits what is recalled."""
-    if _BORN_YESTERDAY.search(folded, 0, period.last):
+    if _IDIOM.search(folded, 0, period.last):
         return False
     if period.unit == "season" and period.cycle:
         return False  # a season of every year, unless a year stands beside it
@@ -122,7 +123,7 @@ def _chinese(words: str, before: str, after: str, period: Period) -> bool:
         return False
     if period.unit == "year" and _PUBLIC_EVENT_AFTER.match(after) and not _TODAY_OWN.search(before + after):
         return False  # which one, not when the user spoke of it
-    if words.startswith("后天") and (_INNATE_AFTER.match(after) or "先天" in before + after):
+    if words.startswith("后天") and (_INNATE_AFTER.match(after) or re.search("先天|天生", before + after)):
         return False
     if re.match(r"前一[天日晚]", words) and before:
         return False  # the day before something: 体检前一天
