@@ -12,7 +12,7 @@ from engram.domain.models import MentionStatus
 from engram.resolve.aliases import Hit, Squeezed, Target
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
 from engram.resolve.decision import decide, decimal_score, ranked
-from engram.resolve.lexicon import not_name_patterns, not_names
+from engram.resolve.lexicon import not_name_patterns, not_names, other_names
 from engram.resolve.longer_names import doubled, inside_longer_name, is_landform, name_around
 from engram.resolve.models import Candidate, Mention
 from engram.resolve.names import unknown_names
@@ -138,11 +138,16 @@ def _name_across(squeezed: Squeezed, hit: Hit, kinds: set[str], catalogue: Catal
 
 
 def _silence(text: str, squeezed: Squeezed, claims: Claims, catalogue: Catalogue) -> None:
-    """Takes what stands in fixed expressions out of the question, unless the catalogue has the expression itself."""
-    for hit in not_names().find(squeezed):
-        bordered = on_borders(squeezed.text, hit.start, hit.end, name_score=_EXPRESSION_SCORE)
-        if bordered and not catalogue.entity_names.get(hit.key):
-            claims.take(*squeezed.span(hit.start, hit.end))
+    """Takes what stands in fixed expressions and in other names out of the question, unless the catalogue has the
+    expression itself."""
+    for table, kept in ((other_names(), claims.longer), (not_names(), None)):
+        for hit in table.find(squeezed):
+            bordered = on_borders(squeezed.text, hit.start, hit.end, name_score=_EXPRESSION_SCORE)
+            span = squeezed.span(hit.start, hit.end)
+            if bordered and claims.free(*span) and not catalogue.entity_names.get(hit.key):
+                claims.take(*span)
+                if kept is not None:
+                    kept.append(span)
     for match in not_name_patterns().finditer(text):
         claims.take(*match.span())
 

@@ -36,6 +36,13 @@ def not_names() -> NameTable:
 
 
 @lru_cache(maxsize=1)
+def other_names() -> NameTable:
+    """Names of people, works, clubs and brands that hold the name of something else: `Midnight in Paris`, 蜜雪冰城."""
+    lines = (DATA / "other_names.txt").read_text("utf-8").splitlines()
+    return NameTable((name, name) for line in lines for name in line.split("|"))
+
+
+@lru_cache(maxsize=1)
 def not_name_patterns() -> re.Pattern[str]:
     """Wordings that hold a name and mean something else, in the group `what`: `pays us peanuts`, 磁场是多少特斯拉."""
     lines = (DATA / "not_names.txt").read_text("utf-8").splitlines()

@@ -22,7 +22,7 @@ from engram.resolve.models import Candidate, Mention
 from engram.resolve.phonetics import SoundTable
 from engram.resolve.slips import slips
 from engram.text.normalise import NormalisedText
-from engram.text.segment import on_borders
+from engram.text.segment import is_word, on_borders
 
 TOPIC_SCORE = -12.0
 _CERTAIN = decimal_score(0.99)
@@ -198,11 +198,22 @@ def _spoken(text: TopicText) -> dict[str, set[Span]]:
 
 
 def _torn(text: TopicText, span: Span) -> bool:
-    """Whether a word is only a piece of a name that stands across words (体检 in 身体检测), and not its end that is a
-    word by itself (签证 in 怎么办签证, where 办签证 is no name)."""
+    """Whether a word is only a piece of a name that stands across words (体检 in 身体检测). Not so the end of one that
+    is a word by itself (签证 in 怎么办签证, where 办签证 is no name), nor its beginning before a longer word
+    (签证|申请表)."""
+    if not _within(span, text.torn):
+        return False
+    folded = text.normalised.text
     ends = any(first < span[0] and span[1] == last for first, last in text.torn)
-    alone = ends and stands_alone(text.normalised.text, *span, name_score=TOPIC_SCORE)
-    return _within(span, text.torn) and not alone
+    begins = span[1] - span[0] > 1 and any(
+        first == span[0] and _word_across(folded, span[1], last) for first, last in text.torn
+    )
+    return not ((ends or begins) and stands_alone(folded, *span, name_score=TOPIC_SCORE))
+
+
+def _word_across(folded: str, start: int, border: int) -> bool:
+    """Whether a word of the dictionary begins at a place and ends behind a border."""
+    return any(is_word(folded[start:end]) for end in (border + 1, border + 2) if end <= len(folded))
 
 
 def _yields(catalogue: Catalogue, topic_id: str, spoken: Mapping[str, set[Span]]) -> bool:
