@@ -29,6 +29,8 @@ def stands_as_noun(text: str, span: Span, head: str) -> bool:
         return not (_OBJECT.match(text, end) or (does and (_WHEN_AFTER.match(text, end) or _does(text, end))))
     if not head.isascii():
         return True
+    if head == "tips" and text[start:end] != head:
+        return False
     after = text[end : end + _BESIDE]
     if _NO_NOUN_AFTER.match(after) and not (head in _NOUNS_WITH_TO and _DETERMINED.search(before)):
         return False

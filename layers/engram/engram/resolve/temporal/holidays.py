@@ -40,6 +40,17 @@ _FIXED: dict[str, tuple[int, int, int]] = {
 """Name → month, day, number of days."""
 _LUNAR_DAYS = {"spring": 8}
 """Lunar festivals of more than one day: Spring Festival is meant with its eve and the week of holidays."""
+_SPRING_WEEKS = {
+    2019: (2, 4, 7),
+    2020: (1, 24, 10),
+    2021: (2, 11, 7),
+    2022: (1, 31, 7),
+    2023: (1, 21, 7),
+    2024: (2, 10, 8),
+    2025: (1, 28, 8),
+    2026: (2, 15, 9),
+}
+"""Year → month, day and length of the Spring Festival as China's State Council gave it off."""
 _BY_WEEKDAY: dict[str, tuple[int, int, int]] = {
     "mothers": (5, calendar.SUNDAY, 2),
     "fathers": (6, calendar.SUNDAY, 3),
@@ -69,8 +80,11 @@ def holiday(name: str, year: int) -> tuple[date, date] | None:
     if name in _COMPUTED:
         return _span(_COMPUTED[name](year), 1)
     if name == "spring_day_one":
-        week = holiday("spring", year)
-        return _span(week[0] + timedelta(days=1), 1) if week else None
+        first = _lunar().get(str(year), {}).get("spring")
+        return _span(date.fromisoformat(_padded(first)), 1) if first else None
+    if name == "spring" and year in _SPRING_WEEKS:
+        month, day, length = _SPRING_WEEKS[year]
+        return _span(date(year, month, day), length)
     if name == "little_year":
         # The 23rd of the twelfth lunar month, 15 days after its 8th.
         eighth = _lunar().get(str(year - 1), {}).get("laba")
