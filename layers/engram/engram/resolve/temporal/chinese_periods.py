@@ -123,7 +123,10 @@ _RULES: tuple[Rule, ...] = (
     Rule(rf"(?P<count>{NUMBER})(?P<unit>天)(?:之|以)?前(?:的)?{PART}(?:{CLOCK})?", _ago, ago=True),
     Rule(r"(?P<count>[一两二三四五六七八九]|\d{1,2})(?:(?P<unit>年)半|个半月)(?:之|以)?前", _and_a_half_ago, ago=True),
     Rule(rf"(?:过去|最近|近|这|前)(?:的|这)?(?P<count>{NUMBER}){_UNIT}(?:内|里|来|以来)?", _rolling),
-    Rule(r"(?:过去|最近|近)(?:的)?(?P<count>一)?(?:个)?(?P<unit>周|星期|礼拜|月|年)(?:内|里|来|以来)?", _rolling),
+    Rule(
+        r"(?:过去|最近|近)(?:的)?(?P<count>一)?(?:个)?(?P<unit>周|星期|礼拜|月|年)(?!(?<=年)[味轻级龄货纪])(?:内|里|来|以来)?",
+        _rolling,
+    ),
     *DATE_RULES,
 )
 
