@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from engram.adapters.local_encoder import LocalEncoder
 from engram.domain.errors import Unavailable
 from engram.domain.models import MentionStatus
 from engram.resolve.catalogue import Catalogue
-from engram.resolve.definitions import TopicDefinition
+from engram.resolve.definitions import AliasDefinition, TopicDefinition
 from engram.resolve.examples import TopicExamples, shipped_examples
 from engram.resolve.models import ResolveContext
 from engram.resolve.resolver import Resolver
@@ -112,6 +113,19 @@ def test_a_word_is_believed_where_something_earlier_is_asked_for_or_its_kind_of_
     encoder = Counting()
     assert [name for name, _step in topics_of(Resolver(default_catalogue(), encoder), query)] == [topic]
     assert encoder.asked == []
+
+
+def test_what_a_business_calls_a_topic_itself_is_never_doubted() -> None:
+    shipped = default_catalogue().topics["PET_CARE"]
+    named = replace(shipped, aliases=(*shipped.aliases, AliasDefinition("浪一浪"), AliasDefinition("zoomies")))
+    ruled = replace(named, rules=replace(shipped.rules, cues=(*shipped.rules.cues, "snuggle report")))
+    for topic, query in (
+        (named, "浪一浪"),
+        (named, "zoomies in the office"),
+        (ruled, "snuggle report of the board"),
+    ):
+        resolver = Resolver(Catalogue(topics=[topic]), LocalEncoder())
+        assert [name for name, _step in topics_of(resolver, query)] == ["PET_CARE"]
 
 
 def test_another_topic_may_be_meant_where_words_are_doubted(resolver: Resolver) -> None:

@@ -12,10 +12,12 @@ from dataclasses import replace
 from typing import Protocol
 
 from engram.domain.models import MentionStatus
+from engram.resolve.aliases import key_of
 from engram.resolve.decision import decide, decimal_score
 from engram.resolve.expressions import HEAD_NOUNS
 from engram.resolve.lexicon import loose_words
 from engram.resolve.models import Candidate, Mention
+from engram.resolve.shipped import default_catalogue
 from engram.resolve.similarity import Doubt
 from engram.resolve.topics import TopicText, ruled_out
 from engram.text.normalise import fold
@@ -44,7 +46,7 @@ def unsure(text: TopicText, found: Sequence[Mention]) -> bool:
     """Whether the encoder has a say in what words have found: in all but one name that is surely meant."""
     if len(found) != 1 or found[0].status is not MentionStatus.LINKED:
         return not found or any(_contested(mention) for mention in found)
-    return _contested(found[0]) or not _borne_out(text, found[0].id)
+    return _contested(found[0]) or (_doubtful(text, found[0]) and not _borne_out(text, found[0].id))
 
 
 def weighed(text: TopicText, found: list[Mention], phrase: str, similar: Similar) -> list[Mention]:
@@ -59,7 +61,7 @@ def weighed(text: TopicText, found: list[Mention], phrase: str, similar: Similar
         return found
     loose = first.found_by == "rule" and len(first.candidates) == 1 and fold(first.text) in loose_words()
     grounds = [_LOOSE] if loose else []
-    grounds += [] if _borne_out(text, first.id) or not _doubtful(first) else [_UNASKED]
+    grounds += [] if _borne_out(text, first.id) or not _doubtful(text, first) else [_UNASKED]
     doubted = any(similar.doubts(first.id, phrase or whole, whole, doubt) for doubt in grounds)
     if grounds:
         text.trace.append(f"topic by words: {'doubted' if doubted else 'not doubted'} by examples")
@@ -116,11 +118,18 @@ def _borne_out(text: TopicText, topic_id: str) -> bool:
     return text.recalls or bool(set(text.catalogue.topics[topic_id].rules.types) & text.types)
 
 
-def _doubtful(mention: Mention) -> bool:
-    """Whether the encoder can doubt a topic. A slip of the pen says less to it than what was meant, and four Chinese
-    characters of a name are seldom another word."""
-    long = mention.found_by == "alias" and not mention.text.isascii() and len(mention.text) >= _LONG_HAN
-    return not long and mention.found_by != "typo"
+def _doubtful(text: TopicText, mention: Mention) -> bool:
+    """Whether the encoder can doubt a topic. A slip of the pen says less to it than what was meant, four Chinese
+    characters of a name are seldom another word, and names and rules of a business's own are not among the examples."""
+    if mention.found_by == "typo":
+        return False
+    shipped = default_catalogue()
+    if mention.found_by == "alias":
+        filed = shipped.topic_names.get(key_of(mention.text))
+        long = not mention.text.isascii() and len(mention.text) >= _LONG_HAN
+        return not long and any(target.id == mention.id for target in filed)
+    topic = shipped.topics.get(mention.id)
+    return topic is not None and topic.rules == text.catalogue.topics[mention.id].rules
 
 
 def _is_one_word(phrase: str) -> bool:
