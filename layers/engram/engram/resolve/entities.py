@@ -15,7 +15,6 @@ from engram.resolve.decision import decide, decimal_score, ranked
 from engram.resolve.lexicon import not_name_patterns, not_names, other_names
 from engram.resolve.longer_names import doubled, inside_longer_name, is_landform, name_around
 from engram.resolve.models import Candidate, Mention
-from engram.resolve.names import unknown_names
 from engram.resolve.places import unknown_places
 from engram.resolve.sense import (
     TYPE_CUE,
@@ -148,8 +147,9 @@ def _silence(text: str, squeezed: Squeezed, claims: Claims, catalogue: Catalogue
                 claims.take(*span)
                 if kept is not None:
                     kept.append(span)
-    for match in not_name_patterns().finditer(text):
-        claims.take(*match.span())
+    for pattern in not_name_patterns():
+        for match in pattern.finditer(text):
+            claims.take(*match.span("what" if "what" in pattern.groupindex else 0))
 
 
 def claim_slips(normalised: NormalisedText, claims: Claims, catalogue: Catalogue) -> None:
@@ -239,15 +239,19 @@ def _linked(written: str, first: int, last: int, candidate: Candidate, step: str
 
 
 def unresolved_names(
-    normalised: NormalisedText, claims: Claims, taken: Sequence[tuple[int, int]], catalogue: Catalogue
+    normalised: NormalisedText,
+    claims: Claims,
+    taken: Sequence[tuple[int, int]],
+    unknown: Sequence[tuple[int, int]],
 ) -> list[Mention]:
     """Step 4, names that the catalogue does not know: kept as text, never made into ids.
 
     Args:
         taken: spans of the folded text that mean something else (times, topics).
+        unknown: spans of names that the catalogue does not hold.
     """
     spans = [*claims.longer, *claims.places]
-    for start, end in unknown_names(normalised, catalogue):
+    for start, end in unknown:
         busy = [*taken, *spans]
         if claims.free(start, end) and not any(start < last and first < end for first, last in busy):
             spans.append((start, end))

@@ -30,7 +30,7 @@ def stands_as_noun(text: str, span: Span, head: str) -> bool:
     if not head.isascii():
         return True
     if head == "tips" and text[start:end] != head:
-        return False
+        return False  # `tip` is the table's own singular, and mostly money
     after = text[end : end + _BESIDE]
     if _NO_NOUN_AFTER.match(after) and not (head in _NOUNS_WITH_TO and _DETERMINED.search(before)):
         return False

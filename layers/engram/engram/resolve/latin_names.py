@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from engram.resolve.catalogue import Catalogue, topic_names
-from engram.resolve.longer_names import CALENDAR
+from engram.resolve.lexicon import CALENDAR_WORDS
 from engram.resolve.sense import opens_sentence
 from engram.text.normalise import NormalisedText
 from engram.text.segment import is_english_word
@@ -21,6 +21,8 @@ _LATIN_NAME = re.compile(
 _TITLES = frozenset("Project Dr Dr. Prof Prof. Professor Mr Mr. Mrs Mrs. Ms Ms. Coach Aunt Uncle".split())
 _TITLE_BEFORE = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, _TITLES)))}) $")
 """What belongs to the name that it stands before (Project Orion, Dr. Patel)."""
+_LONGEST_TITLE = 10
+_JOINING = ("of", "the")
 _DAY_NEXT = re.compile(r" (?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Day|Eve|Week)\b")
 _PLAY = re.compile(
     r"(?:^|\b)(?:play|listen to|put on|queue|sing) (?P<work>[A-Z][\w']*(?: [A-Z][\w']*)*)(?: by "
@@ -50,7 +52,7 @@ _OF_A_WORK = re.compile(
     r" (?:walkthrough|boss|build|soundtrack|movie|film|novel|series|season \d|album|trailer|cast|ending|dlc)\b"
 )
 _EXAM = re.compile(
-    r"\b(?P<name>(?!MRI|PET|PCR|DNA|SQL|API|ECG|EEG|HIV|PDF|FAQ|FINAL|ENT)[A-Z]{3,5})"
+    r"\b(?P<name>(?!(?:MRI|PET|PCR|DNA|SQL|API|ECG|EEG|HIV|PDF|FAQ|FINAL|ENT|THE|YOUR|MY|NEXT|THIS|LAST|MOCK|ORAL|MATH|EYE)\b)[A-Z]{3,5})"
     r"(?= (?:exam|prep|test prep|score)s?\b| ?(?:考试|备考|真题|模考|成绩))"
 )
 """Letters before an exam are what it is called."""
@@ -80,10 +82,12 @@ def _capitalised(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[S
     if original.isascii() and ((original.istitle() and original.count(" ") > 1) or original.isupper()):
         return
     for match in _LATIN_NAME.finditer(original):
-        title = _TITLE_BEFORE.search(original, 0, match.start())
+        if match.group() in _TITLES and original[match.end() : match.end() + 1] in (".", " "):
+            continue  # it belongs to the name after it
+        title = _TITLE_BEFORE.search(original[max(match.start() - _LONGEST_TITLE, 0) : match.start()])
         start, name = _name_of(original, match, catalogue, titled=bool(title))
-        if title:
-            start, name = title.start(), original[title.start() : start] + name
+        if title and name:
+            start, name = start - len(title.group()), title.group() + name
         bare = re.sub(r"[’']s$", "", name)
         if not bare or _DAY_NEXT.match(original, start + len(name)):  # Cyber Monday
             continue
@@ -95,22 +99,28 @@ def _capitalised(normalised: NormalisedText, catalogue: Catalogue) -> Iterator[S
 
 
 def _name_of(original: str, match: re.Match[str], catalogue: Catalogue, *, titled: bool) -> tuple[int, str]:
-    """Where the name among capitalised words begins, and the name: ordinary words at either end belong to it only as
-    its title, within it, or before what is asked for of a work."""
+    """Where the name among capitalised words begins, and the name, which may be empty: ordinary words at either end
+    belong to it only as its title, within it, or before what is asked for of a work."""
     start, parts = match.start(), [part for part in re.split(r"[ -]", match.group()) if part]
-    titled = titled or (len(parts) > 1 and parts[0] in _TITLES)
+    own_title = not titled and len(parts) > 1 and parts[0] in _TITLES
+    rest_ordinary = all(part in _JOINING or _ordinary(part, catalogue) for part in parts[1:])
     # At the beginning of a sentence a capital says nothing; elsewhere it belongs to the name (Mount Everest).
-    while parts and not titled and _ordinary(parts[0], catalogue):
-        alone = len(parts) == 1
-        if not alone and (
-            not opens_sentence(original, start) or parts[1] == "of" or _OF_A_WORK.match(original, match.end())
-        ):
-            break  # Lord of the Rings, Hollow Knight walkthrough
+    while parts and not (titled or own_title) and (parts[0] in _JOINING or _ordinary(parts[0], catalogue)):
+        inside = len(parts) > 1 and parts[0] not in _JOINING
+        if inside and not opens_sentence(original, start):
+            break
+        if inside and rest_ordinary and (parts[1] == "of" or _OF_A_WORK.match(original, match.end())):
+            break  # Lord of the Rings, Hollow Knight walkthrough; but Photos of | Zermatt
         start += len(parts[0]) + 1
         parts = parts[1:]
-    while len(parts) > titled and _ordinary(parts[-1], catalogue) and _says_what(parts, catalogue):
+    while len(parts) > (titled or own_title) and (parts[-1] in _JOINING or _trailing(parts, catalogue)):
         parts = parts[:-1]
-    return start, " ".join(parts)
+    alone = len(parts) == 1 and (own_title or (not titled and _ordinary(parts[0], catalogue)))
+    return start, "" if alone else " ".join(parts)
+
+
+def _trailing(parts: Sequence[str], catalogue: Catalogue) -> bool:
+    return _ordinary(parts[-1], catalogue) and _says_what(parts, catalogue)
 
 
 def _says_what(parts: Sequence[str], catalogue: Catalogue) -> bool:
@@ -137,9 +147,9 @@ def _ordinary(word: str, catalogue: Catalogue) -> bool:
         return True
     return (
         is_english_word(bare)
-        or bare.removesuffix("s") in CALENDAR
+        or bare.removesuffix("s") in CALENDAR_WORDS
         or bare in _PEOPLES
-        or bare in CALENDAR
+        or bare in CALENDAR_WORDS
         or (bare.endswith("s") and is_english_word(bare[:-1]))
         or bool(catalogue.topic_names.get(bare))
     )

@@ -14,6 +14,14 @@ from engram.resolve.aliases import NameTable
 from engram.resolve.expressions import CueIndex
 
 DATA = Path(__file__).parent / "data"
+CALENDAR_WORDS = frozenset(
+    "january february march april may june july august september october november december jan feb mar apr "
+    "jun jul aug sep "
+    "sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur "
+    "thurs fri sat sun "
+    "easter christmas halloween thanksgiving xmas hanukkah diwali ramadan english french german spanish".split()
+)
+"""Months, days, feasts and languages: words with a capital that are names of no unknown thing."""
 
 
 def read_json(name: str) -> Any:
@@ -32,7 +40,7 @@ def type_cues() -> CueIndex[str]:
 def not_names() -> NameTable:
     """Fixed expressions that hold a name and mean something else: `cold turkey`, 一小张."""
     lines = (DATA / "not_names.txt").read_text("utf-8").splitlines()
-    return NameTable((phrase, phrase) for line in lines if line[0] != "~" for phrase in line.split("|"))
+    return NameTable((phrase, phrase) for line in lines if not line.startswith("~") for phrase in line.split("|"))
 
 
 @lru_cache(maxsize=1)
@@ -43,18 +51,18 @@ def other_names() -> NameTable:
 
 
 @lru_cache(maxsize=1)
-def not_name_patterns() -> re.Pattern[str]:
-    """Wordings that hold a name and mean something else, in the group `what`: `pays us peanuts`, 磁场是多少特斯拉."""
+def not_name_patterns() -> tuple[re.Pattern[str], ...]:
+    """Wordings that hold a name and mean something else (`pays us peanuts`). Where other names may stand in one, the
+    group `what` is the one that is none: 单位是特斯拉."""
     lines = (DATA / "not_names.txt").read_text("utf-8").splitlines()
-    patterns = [line.removeprefix("~ ") for line in lines if line[0] == "~"]
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    return tuple(re.compile(line.removeprefix("~ ")) for line in lines if line.startswith("~"))
 
 
 @lru_cache(maxsize=1)
 def timely_names() -> re.Pattern[str]:
-    """Names that hold a time: `Edge of Tomorrow`, 今日头条."""
+    """Names that hold a time (`Edge of Tomorrow`, 今日头条), a regular expression each over the folded text."""
     names = (DATA / "timely_names.txt").read_text("utf-8").splitlines()
-    return re.compile("|".join(rf"\b{re.escape(name)}\b" if name.isascii() else re.escape(name) for name in names))
+    return re.compile("|".join(rf"\b{name}\b" if name.isascii() else name for name in names))
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@ import re
 
 from engram.resolve.aliases import key_of
 from engram.resolve.catalogue import PLACE_TYPES, Catalogue
-from engram.resolve.lexicon import given_names
+from engram.resolve.lexicon import CALENDAR_WORDS, given_names
 from engram.resolve.people import SURNAMES, begins_word, goes_on_as_given_name
 from engram.text.language import is_han
 from engram.text.normalise import NormalisedText
@@ -21,20 +21,15 @@ _INSTITUTION = re.compile(
 )
 _LANDFORM = re.compile(r"群岛|半岛|海峡|岛(?![屿国主民内上])")
 _TRANSLITERATION = frozenset("尔斯达特顿拉娜莎蒂亚恩姆诺比克德罗维夫森逊伊")
-RARE_ALONE = -10.3
+_RARE_ALONE = -10.3
 """Logarithm of the probability below which a single character is hardly a word by itself."""
 _WORD_BEFORE = re.compile(r"\b([A-Z][a-z]+) $")
 _CAPITAL_NEXT = re.compile(r" ([A-Z][a-z]{2,})")
-_PRESS = frozenset("times post today daily weekly tribune herald gazette journal chronicle".split())
-_MODEL = re.compile(r" ?(?:pro max|pro|max|plus|mini|ultra|lite|se)\b")
-"""What makes the name of a product that of another (iPhone 15 Pro Max)."""
-CALENDAR = frozenset(
-    "january february march april may june july august september october november december jan feb mar apr "
-    "jun jul aug sep "
-    "sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur "
-    "thurs fri sat sun "
-    "easter christmas halloween thanksgiving xmas hanukkah diwali ramadan english french german spanish".split()
+_PRESS = frozenset("times post daily weekly tribune herald gazette journal chronicle".split())
+_MODEL = re.compile(
+    r" ?(?:pro max|pro|max|plus(?! (?:an?|the|my|some|two|airpods|one)\b)|mini|ultra|lite|se)\b(?! a\b)"
 )
+"""What makes the name of a product that of another (iPhone 15 Pro Max)."""
 
 
 def inside_longer_name(
@@ -83,7 +78,7 @@ def longer_han(text: str, start: int, end: int, kinds: set[str]) -> Span | None:
     following = text[end : end + 1]
     if following and kinds & (PLACE_TYPES | {"company"}) and end - start >= 2 and not begins_word(text, end):
         # 韩国瑜: a seldom character that begins no word, after a name that could begin with a surname.
-        of_person = text[start] in SURNAMES and is_han(following) and (word_score(following) or 0.0) < RARE_ALONE
+        of_person = text[start] in SURNAMES and is_han(following) and (word_score(following) or 0.0) < _RARE_ALONE
         if following in _TRANSLITERATION or of_person:
             return start, end + 1
     return None
@@ -94,7 +89,7 @@ def _longer_latin(
 ) -> Span | None:
     if kinds == {"product"} and (model := _MODEL.match(normalised.text, end)):
         return start, model.end()
-    if not kinds & (PLACE_TYPES | {"person", "pet", "game"}) or " " in normalised.text[start:end]:
+    if not kinds & (PLACE_TYPES | {"person", "pet"}) or " " in normalised.text[start:end]:
         return None
     first, last = normalised.span(start, end)
     written = normalised.original
@@ -109,7 +104,7 @@ def _longer_latin(
     word = following[1].lower()
     if word in _PRESS:
         return start, end + len(following[0])
-    if is_english_word(word) or word in CALENDAR or catalogue.entity_names.get(key_of(word)):
+    if is_english_word(word) or word in CALENDAR_WORDS or catalogue.entity_names.get(key_of(word)):
         return None
     if catalogue.topic_names.get(word) or (word.endswith("s") and is_english_word(word[:-1])):
         return None

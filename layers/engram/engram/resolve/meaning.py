@@ -43,22 +43,21 @@ class Similar(Protocol):
 
 
 def unsure(text: TopicText, found: Sequence[Mention]) -> bool:
-    """Whether the encoder has a say in what words have found: in all but one name that is surely meant."""
-    if len(found) != 1 or found[0].status is not MentionStatus.LINKED:
-        return not found or any(_contested(mention) for mention in found)
+    """Whether the encoder has a say in what words have found: nothing, one topic that words may not mean, or one that
+    others had cues beside. Several names, or one that is ambiguous, it leaves as they are."""
+    if not found:
+        return True
+    if len(found) > 1 or found[0].status is not MentionStatus.LINKED:
+        return False
     return _contested(found[0]) or (_doubtful(text, found[0]) and not _borne_out(text, found[0].id))
 
 
 def weighed(text: TopicText, found: list[Mention], phrase: str, similar: Similar) -> list[Mention]:
-    """Topics found by words, of which the encoder may choose one or doubt the only one."""
-    whole, first = text.normalised.text, found[0]
-    if first.found_by == "rule" and len(first.candidates) > 1:
+    """The one topic that words have found, unless the encoder chooses another with cues, or doubts it."""
+    whole = text.normalised.text
+    if found[0].found_by == "rule" and len(found[0].candidates) > 1:
         found = _chosen(text, found, phrase, similar)
-        if found[0].status is not MentionStatus.LINKED:
-            return found
-        first = found[0]
-    if len(found) > 1 or first.status is not MentionStatus.LINKED:
-        return found
+    first = found[0]
     loose = first.found_by == "rule" and len(first.candidates) == 1 and fold(first.text) in loose_words()
     grounds = [_LOOSE] if loose else []
     grounds += [] if _borne_out(text, first.id) or not _doubtful(text, first) else [_UNASKED]
@@ -69,16 +68,13 @@ def weighed(text: TopicText, found: list[Mention], phrase: str, similar: Similar
 
 
 def by_meaning(
-    text: TopicText, phrase: str, similar: Similar | None, *, besides: frozenset[str] = frozenset()
+    text: TopicText, phrase: str, similar: Similar, *, besides: frozenset[str] = frozenset()
 ) -> list[Mention]:
     """Nearness of meaning: what is left of the query to names of topics, then the whole query to examples of them.
 
     Args:
         besides: topics that it is not.
     """
-    if similar is None:
-        text.trace.append("topic embedding: passed, no encoder")
-        return []
     if text.silent:
         text.trace.append("topic embedding: passed, a thing is named in passing")
         return []

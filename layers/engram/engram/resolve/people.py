@@ -37,6 +37,7 @@ _AFTER = re.compile(
     rf"(?:跟我|和我|给我|对我|帮我)?(?:说|讲|聊|提|问|讨论|推荐|发[来的给过了]|给[的我过了]|寄|告诉|写的|负责|住在?|喜欢|结婚|辞职|开会|见面|吃饭|一起|约[我的了]|开[的了]|教[的我]|[挑选买订写做][的个一]|准备的))|"
     rf"(?:的(?:[\u4e00-\u9fff]{{0,2}}?)(?:{_OF}))|上[次回]|几岁|多大|是谁|什么|喜欢)"
 )
+"""What is said or done by somebody, or is somebody's."""
 _BETWEEN = re.compile(
     r"(?:跟|和|与|同|找|约)(?P<who>[\u4e00-\u9fff]{2,3}?)(?=(?:说|聊|谈|讨论|商量|见面|开会|吃饭|提|讲|一起|碰面|沟通|去))"
 )
@@ -49,20 +50,28 @@ _THEN = frozenset(
 def people_in(text: str) -> Iterator[Span]:
     """Spans of a folded text that surely are names of people; a longer one before what it begins with."""
     for match in _BETWEEN.finditer(text):
-        if match["who"][0] in SURNAMES and not is_word(match["who"]):
+        who = match["who"]
+        if who[0] in SURNAMES and not is_word(who) and not is_word(who[:2]) and who[-1] != "人":
             yield match.span("who")
     for match in _NAME.finditer(text):
         start, end = match.span("who")
         for last in range(end, start + 1, -1):
             who = text[start:last]
             named = kind_of(who) == "name" or not is_word(who)
-            if named and _BEFORE.search(text, 0, start) and _AFTER.match(text, last):
+            if named and _spoken_of(text, start, last):
                 yield start, last
                 break
 
     for match in _FAMILIAR.finditer(text):
-        if not is_word(match["who"]) and _BEFORE.search(text, 0, match.start()) and _AFTER.match(text, match.end()):
+        if not is_word(match["who"]) and _spoken_of(text, *match.span("who")):
             yield match.span("who")
+
+
+def _spoken_of(text: str, start: int, end: int) -> bool:
+    """Whether what stands around a span speaks with or of a person; 对于 and 对方 are words and no 于 or 方."""
+    if start and is_word(text[start - 1 : start + 1]):
+        return False
+    return bool(_BEFORE.search(text[max(start - 2, 0) : start]) and _AFTER.match(text, end))
 
 
 def is_person(piece: str, before: str, after: str) -> bool:

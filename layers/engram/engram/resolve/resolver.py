@@ -106,39 +106,32 @@ class Resolver:
         claims = claim_names(normalised, squeezed, self.catalogue)
         if not claims.claims or _has_unknown_words(cues, claims):
             claim_slips(normalised, claims, self.catalogue)
-        topic_text = TopicText(normalised, squeezed, cues, self.catalogue, certain_types(claims, self.catalogue))
-        topic_text.silent = [match.span() for match in in_passing().finditer(normalised.text)]
-        topic_text.known = [(claim.start, claim.end) for claim in claims.claims]
-        topic_text.named = [*topic_text.known, *claims.longer, *claims.places]
-        topic_text.recalls = (
-            temporal.intent is not TemporalIntent.NONE or source_type(normalised) is SourceType.CONVERSATION
+        known = [(claim.start, claim.end) for claim in claims.claims]
+        topic_text = TopicText(
+            normalised,
+            squeezed,
+            cues,
+            self.catalogue,
+            types=certain_types(claims, self.catalogue),
+            silent=[match.span() for match in in_passing().finditer(normalised.text)],
+            named=[*known, *claims.longer, *claims.places],
+            known=known,
+            recalls=temporal.intent is not TemporalIntent.NONE or source_type(normalised) is SourceType.CONVERSATION,
         )
-        topics = self._topics(topic_text, time_spans, None)
+        topics = _by_words(topic_text)
         around = self._around(cues, context, topics, claims)
         entities = decide_claims(normalised, claims, around)
         linked_types = {mention.type for mention in entities if mention.status is MentionStatus.LINKED}
-        types = with_place(linked_types, claims)
-        others, topic_text.types = topic_text.types, types
-        if types != others or (similar is not None and unsure(topic_text, topics)):
-            topics = self._topics(topic_text, time_spans, similar)
+        before, topic_text.types = topic_text.types, with_place(linked_types, claims)
+        if topic_text.types != before:
+            topics = _by_words(topic_text)
+        unknown = list(unknown_names(normalised, self.catalogue))
+        topics = _by_meaning(topic_text, topics, time_spans, unknown, similar)
         taken = [*time_spans, *(normalised.folded_span(m.start, m.end) for m in topics if m.found_by == "alias")]
-        entities += unresolved_names(normalised, claims, taken, self.catalogue)
+        entities += unresolved_names(normalised, claims, taken, unknown)
         entities = sorted(entities, key=lambda mention: mention.start)[:MAX_MENTIONS]
         trace = (*claims.trace, *topic_text.trace, f"temporal: {temporal.intent}")
         return Read(normalised, cues, temporal, tuple(entities), tuple(topics), trace)
-
-    def _topics(self, text: TopicText, time_spans: Sequence[Span], similar: Similar | None) -> list[Mention]:
-        """The ladder of topics: the first step that finds anything ends it, except that cues may settle a head."""
-        text.trace.clear()
-        for step in (by_name, by_cue, by_slip, by_keyword, by_cue_slip, by_head):
-            found = step(text)
-            if found:
-                break
-        if similar is None or not unsure(text, found):
-            return found or by_meaning(text, "", None)
-        names = [*text.named, *unknown_names(text.normalised, self.catalogue)]
-        phrase = phrase_left(text.normalised, time_spans, names)
-        return weighed(text, found, phrase, similar) if found else by_meaning(text, phrase, similar)
 
     def _around(
         self, cues: CueText, context: ResolveContext, topics: Sequence[Mention], claims: Claims
@@ -188,6 +181,29 @@ class Resolver:
                 claim.key,
             )
         ]
+
+
+def _by_words(text: TopicText) -> list[Mention]:
+    """The ladder of topics by words: the first step that finds anything ends it."""
+    text.trace.clear()
+    for step in (by_name, by_cue, by_slip, by_keyword, by_cue_slip, by_head):
+        found = step(text)
+        if found:
+            break
+    return found
+
+
+def _by_meaning(
+    text: TopicText, found: list[Mention], times: Sequence[Span], unknown: Sequence[Span], similar: Similar | None
+) -> list[Mention]:
+    """What an encoder makes of the topics that words have found; `times` and `unknown` names are no part of a topic."""
+    if similar is None:
+        text.trace.append("topic embedding: passed, no encoder")
+        return found
+    if not unsure(text, found):
+        return found
+    phrase = phrase_left(text.normalised, times, [*text.named, *unknown])
+    return weighed(text, found, phrase, similar) if found else by_meaning(text, phrase, similar)
 
 
 def _unambiguous(claims: Claims) -> frozenset[str]:

@@ -109,9 +109,9 @@ def _company(target_id: str, targets: Sequence[Target], around: Surroundings, pl
     """Types of the other names in the text. A name of one entity only cannot vouch for itself, and small Latin letters
     not for each other (`go and rust`)."""
     if len(targets) > 1:
-        # A city beside it makes a state as likely as another city.
-        near = bool(around.named_types & PLACE_TYPES)
-        return around.named_types | PLACE_TYPES if near else around.named_types
+        # A place beside it speaks for any kind of place: Seattle for the state as for the capital.
+        beside_place = bool(around.named_types & PLACE_TYPES)
+        return around.named_types | PLACE_TYPES if beside_place else around.named_types
     if not has_han(around.cues.text[slice(*place)]):
         return frozenset()
     return frozenset(around.catalogue.entities[other].type for other in around.named_ids if other != target_id)

@@ -82,7 +82,7 @@ def default_catalogue() -> Catalogue:
     return Catalogue(
         topics=topics_from(topics, source="shipped"),
         entities=(*things, *_places(things)),
-        ambiguous_heads=heads_from(topics) | {word: tuple(ids) for word, ids in read_json("shared_words.json").items()},
+        ambiguous_heads=heads_from(topics) | heads_from({"ambiguous_heads": read_json("shared_words.json")}),
     )
 
 

@@ -76,7 +76,7 @@ class TopicSimilarity:
         """Topics, best first; none for an empty or long phrase, or when the encoder does not answer.
 
         Args:
-            whole: the query as written, compared with examples of topics when no name is near enough.
+            whole: the query, compared with examples of topics when no name is near enough.
         """
         if not phrase or len(phrase) > MAX_PHRASE:
             return ()
@@ -110,13 +110,13 @@ class TopicSimilarity:
 
     def doubts(self, topic_id: str, phrase: str, whole: str, doubt: Doubt) -> bool:
         """Whether a phrase and the query that it is from look too little like examples of a topic. The query is asked
-        about first: it mostly decides, and the encoder on this machine takes longer over two texts than over one."""
+        about first, since alone it mostly decides."""
         if not self._by_example or max(len(phrase), len(whole)) > MAX_WHOLE:
             return False
         try:
             return all(
                 vector and _speaks_against(vector, topic_id, most, doubt.none)
-                for text, most in ((whole, doubt.whole), (phrase, doubt.phrase))
+                for text, most in {whole: doubt.whole, phrase: doubt.phrase}.items()
                 for vector in self._embedder.embed([text], "query")
             )
         except EngramError:

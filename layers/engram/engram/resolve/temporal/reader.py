@@ -80,18 +80,26 @@ def temporal_of(text: NormalisedText, context: ResolveContext) -> Temporal:
 
 
 def _spelt_as_title(text: NormalisedText, period: Period) -> bool:
-    """Whether words that need no capital have one, beside another word with one: `Tomorrow Never Dies`, `USA Today`."""
+    """Whether words that need no capital have one, before another word with one: `Tomorrow Never Dies`."""
     first, last = text.span(period.first, period.last)
     original = text.original
-    if not _NO_CAPITAL.match(original, first, last) or original.istitle() or original.isupper():
+    if not _NO_CAPITAL.match(original, first, last) or _mostly_capitals(original):
         return False
-    before, after = _CAPITAL_BEFORE.search(original, 0, first), _CAPITAL_AFTER.match(original, last)
-    return bool(before or (after and not opens_sentence(original, first)))
+    return bool(_CAPITAL_AFTER.match(original, last)) and not opens_sentence(original, first)
 
 
+def _mostly_capitals(original: str) -> bool:
+    """Whether capitals are how the text is written, and say nothing."""
+    written: list[str] = _LATIN_WORD.findall(original)
+    return 2 * sum(word[0].isupper() for word in written) > len(written)
+
+
+_LATIN_WORD = re.compile(r"[A-Za-z]+")
 _NO_CAPITAL = re.compile(r"Today|Tomorrow|Yesterday|Tonight|Last|Next|This")
-_CAPITAL_BEFORE = re.compile(r"\bUSA $")
-_CAPITAL_AFTER = re.compile(r"(?:'s)? (?:of (?:the )?)?[A-Z][a-z]+")
+_CAPITAL_AFTER = re.compile(
+    r"(?:'s)? (?:of (?:the )?)?"
+    r"(?!(?:About|With|For|On|In|At|And|I|We|You|He|She|They|My|Our|The|Was|Is)\b)[A-Z][a-z]+"
+)
 
 
 def read_periods(folded: str, calendar: LocalCalendar) -> list[Period]:

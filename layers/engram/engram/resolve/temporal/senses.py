@@ -6,6 +6,7 @@ Kept apart from the grammar, which reads what an expression means once it is one
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from engram.resolve.lexicon import timely_names
 from engram.resolve.temporal.periods import Period
@@ -36,8 +37,8 @@ _TODAY_OWN = re.compile(
     r"我|咱|聊|说|讨论|谈|提|问|记|发|写|\b(?:i|we|my|our|me|you|us|said|told|discussed|talked|chat|conversation|mentioned)\b"
 )
 _OWN_PLAN = re.compile(
-    r" (?:\w+ )?(?:plans?|workout|training|run|notes|minutes|meetings?|standup|interview|agenda|schedule|itinerary|"
-    r"to-?dos?|tasks?|expenses?|spending|budget|diet|meals?|report|chats?|conversations?|discussion|lesson|homework)\b"
+    r" (?:report\b|(?:\w+ )?(?:plans?|workout|training|run|notes|minutes|meetings?|standup|interview|agenda|schedule|"
+    r"itinerary|to-?dos?|tasks?|expenses?|spending|budget|diet|meals?|chats?|conversations?|discussion|lesson|homework)\b)"
 )
 """What is somebody's own when it is today's; the news and the weather are everybody's."""
 _PAST_VERB = re.compile(
@@ -68,16 +69,17 @@ _WEEKDAY_TITLE = re.compile(
 )
 _WEEKDAY_TITLE_BEFORE = re.compile(r"\b(?:freaky|ruby|super|cyber|blue|fat|ash|good|casual|friday the) $")
 _TITLE_AFTER = re.compile(
-    r"福(?!利|建)|雨疏风骤|会更好|系列|三部曲|黄花|之歌|之子|方舟|边缘|重现|头条|资本|传奇|巨星|的太阳|的记忆.{0,3}(?:歌|首)"
+    r"雨疏风骤|会更好|系列|三部曲|黄花|之歌|之子|方舟|边缘|重现|头条|资本|传奇|巨星|的太阳|的记忆.{0,3}(?:歌|首)"
 )
 """What makes a day part of the title of a song, a film or a game (明日方舟, 明天会更好)."""
 _IDIOM = re.compile(
-    r"\bborn yesterday$|\b(?:like|as if) there(?:[’']s| is| was| were) no tomorrow$|"
-    r"\b(?:he|she|it|they|that|old|just)(?:[’']s|[’']re| is| are| was)? yesterday(?:[’']s)?(?= news)"
+    r"\bborn <yesterday>|\bthere(?:[’']s| is| was| were) no <tomorrow>|"
+    r"\b(?:he|she|it|they|that|old)(?:[’'](?:s|re)| is| are| was)? <yesterday(?:[’']s)?> news"
 )
+"""Idioms, the words of a time between angle brackets."""
 _BARE_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day(?:'s)?$")
 _PUBLIC_EVENT_AFTER = re.compile(r"(?:的)?(?:世界杯|奥运会|冬奥会|亚运会|欧洲杯|世博会|(?:总统)?大选|诺贝尔)")
-_INNATE_AFTER = re.compile(r"练|近视|[和与跟]先天|性|免疫|获得|培养|努力|养成|教育|失明|形成|因素|环境")
+_INNATE_AFTER = re.compile(r"练[出成就得]|近视|[和与跟]先天|性|免疫|获得|培养|努力|养成|教育|失明|形成|因素|环境")
 """后天 as the opposite of inborn."""
 _NAME_AFTER = re.compile(r"^(?:病|街|节(?!目|假)|天(?:的|乐团|演唱|专辑|新)|大战|围城|版|款|型)")
 _FIXED_PHRASES = re.compile(
@@ -98,8 +100,6 @@ _MEASURE_AFTER = re.compile(
 
 def is_time(folded: str, period: Period) -> bool:
     """Whether the words of a period, where they stand, speak of a time that limits what is recalled."""
-    if _IDIOM.search(folded, 0, period.last):
-        return False
     if period.unit == "season" and period.cycle:
         return False  # a season of every year, unless a year stands beside it
     words = folded[period.first : period.last]
@@ -114,8 +114,13 @@ def is_time(folded: str, period: Period) -> bool:
 
 
 def _inside_title(folded: str, period: Period) -> bool:
-    titles = (*_TITLES.finditer(folded), *timely_names().finditer(folded))
-    return any(match.start() <= period.first and period.last <= match.end() for match in titles)
+    return any(first <= period.first and period.last <= last for first, last in _titles_in(folded))
+
+
+@lru_cache(maxsize=8)
+def _titles_in(folded: str) -> tuple[tuple[int, int], ...]:
+    """Spans of titles; of one text, every period in it asks for them."""
+    return tuple(match.span() for pattern in (_TITLES, timely_names()) for match in pattern.finditer(folded))
 
 
 def _chinese(words: str, before: str, after: str, period: Period) -> bool:
@@ -148,13 +153,15 @@ def _chinese(words: str, before: str, after: str, period: Period) -> bool:
 
 def _day_number(before: str, after: str) -> bool:
     """Whether a bare 5号 is a day of the month and not a number of something."""
-    if re.search(r"[a-z0-9第型座房楼路线大小加]\s*$", before):
+    if re.search(r"(?:[a-z0-9第型座房楼路线大小]|(?<![参增添])加)\s*$", before):
         return False
     return not re.match(r"^(?:线|楼|院|机|房|店|桌|选手|球员|位|字|电池|门|馆|厅|车|公路|柜|元|游|圈|生|期)", after)
 
 
 def _english(words: str, before: str, after: str, period: Period) -> bool:
     bare = words.removesuffix("'s")
+    if _IDIOM.search(f"{before[-20:]}<{words}>{after[:5]}"):
+        return False
     if _in_a_title(words, before, after) or re.match(r"(?:last|this|next) (?:second|minute)", bare):
         return False
     if period.unit == "weekend" and period.cycle:
