@@ -2,12 +2,14 @@
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engram.api.catalogue_schemas import definition_body
 from engram.bootstrap import Services
 from engram.catalogue.checks import MAX_NAME_CHARACTERS
 from engram.catalogue.importing import format_of
@@ -84,6 +86,22 @@ class TestEditing:
         assert all("TRAVEL_GUIDE" not in ids for ids in catalogue.words("acme").values())
         catalogue.reset("acme")
         assert catalogue.topic("acme", "TRAVEL_GUIDE").origin == "shipped"
+
+    def test_every_shipped_topic_takes_an_alias_and_can_be_put_back_as_it_is_shown(self, catalogue):
+        for shown in catalogue.topics("acme"):
+            topic = shown.definition
+            catalogue.put_alias("acme", "topic", topic.id, AliasDefinition(f"our {topic.id}", "en", "api", "key-1"))
+            again = topic_of(definition_body(catalogue.topic("acme", topic.id).definition), BY)
+            catalogue.put_topic("acme", again)
+            after = catalogue.topic("acme", topic.id).definition
+            assert after.rules == topic.rules
+            assert f"our {topic.id}" in {alias.text for alias in after.aliases}
+
+    def test_rules_are_bounded_one_by_one_and_together(self, catalogue):
+        topic = catalogue.topic("acme", "TRAVEL_GUIDE").definition
+        for cues in (("x" * 1_001,), ("x" * 1_000,) * 41):
+            with pytest.raises(InvalidInput, match=r"rules\.cues must be at most"):
+                catalogue.put_topic("acme", replace(topic, rules=replace(topic.rules, cues=cues)))
 
     def test_a_topic_written_without_rules_keeps_the_ones_it_had(self, catalogue):
         before = catalogue.topic("acme", "TRAVEL_GUIDE").definition.rules

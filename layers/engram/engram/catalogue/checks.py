@@ -17,7 +17,9 @@ MAX_NAME_CHARACTERS = 200
 MAX_DESCRIPTION_CHARACTERS = 2_000
 MAX_ALIASES = 300
 MAX_RULES = 200
-MAX_RULE_CHARACTERS = 200
+MAX_RULE_CHARACTERS = 1_000
+MAX_RULES_CHARACTERS = 40_000
+"""All rules of one kind together: with its aliases a topic must stay within a row of the table."""
 MAX_TYPE_CHARACTERS = 40
 MAX_EDITOR_CHARACTERS = 128
 MAX_LANGUAGES = 20
@@ -100,3 +102,5 @@ def _check_rules(rules: Sequence[str], field: str) -> None:
         raise InvalidInput(f"{field} must be at most {MAX_RULES}", field=field)
     for rule in rules:
         check_text(rule, field, MAX_RULE_CHARACTERS)
+    if sum(map(len, rules)) > MAX_RULES_CHARACTERS:
+        raise InvalidInput(f"{field} must be at most {MAX_RULES_CHARACTERS} characters together", field=field)

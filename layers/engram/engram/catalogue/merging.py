@@ -31,10 +31,15 @@ class Counted:
 
 
 def kept_topic(topic: TopicDefinition, present: TopicDefinition | None) -> TopicDefinition:
-    """`topic` with the rules of the present one where it gives none. `never` is shipped knowledge and always stays."""
+    """`topic` with the rules of the present one where it gives none. `never` and `yields_to` are shipped knowledge,
+    which nobody is shown, and always stay."""
     if present is None:
         return topic
-    rules = present.rules if topic.rules == TopicRules() else replace(topic.rules, never=present.rules.never)
+    rules = (
+        present.rules
+        if topic.rules == TopicRules()
+        else replace(topic.rules, never=present.rules.never, yields_to=present.rules.yields_to)
+    )
     descriptions = topic.descriptions or present.descriptions
     aliases = _aliases(topic.aliases, present.aliases)
     return replace(topic, rules=rules, descriptions=descriptions, aliases=aliases)
