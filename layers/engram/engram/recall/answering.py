@@ -34,7 +34,17 @@ from engram.recall.selection import (
 from engram.recall.timeline import Moment, eligible
 from engram.recall.verification import Candidate, ref_of
 from engram.recall.within import coverage, units_of
-from engram.recall.wording import AS_MUCH, OF_ONE_THING, as_full, holding, named_in, names_it, naming_words, strangers
+from engram.recall.wording import (
+    AS_MUCH,
+    OF_ONE_THING,
+    as_full,
+    holding,
+    holding_surely,
+    named_in,
+    names_it,
+    naming_words,
+    strangers,
+)
 from engram.resolve.models import Resolution, Temporal, TemporalIntent
 
 MAX_READ_WHOLE = 60
@@ -183,7 +193,7 @@ class Answering:
         ranked = searched.ranked
         fresh = _fresh(question, words, where)
         if other:
-            base = _with_unlinked(base, other, holding(ranked, conditions.search_text))
+            base = _with_unlinked(base, other, holding_surely(ranked, conditions.search_text))
         text = self._about(question, base, searched, fresh, _Asked(words, floor, full))
         meant = tuple(one for one in base if one.conversation_id in text)
         named = _naming(base, conditions, ranked, question.fold)

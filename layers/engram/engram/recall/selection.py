@@ -118,7 +118,8 @@ def choose(
         return Selection(tuple(ordered[-MAX_CONVERSATIONS:]))
     newest = tuple(reversed(conversations))
     if temporal.intent is TemporalIntent.RECENT:
-        newest = tuple(reversed(recent(conversations, moment)))
+        counted = temporal.nth > 1  # 最近三次对话
+        newest = newest[: temporal.nth] if counted else tuple(reversed(recent(conversations, moment)))
     return Selection(newest[:MAX_CONVERSATIONS])
 
 

@@ -55,6 +55,12 @@ def holding(ranked: Iterable[Ranked], words: str) -> dict[str, float]:
     return {name: 1.0 if name in whole else sum(shares) / len(asked) for name, shares in held.items()}
 
 
+def holding_surely(ranked: Iterable[Ranked], words: str) -> dict[str, float]:
+    """`holding` without the conversations in another script: of them it is not known that they hold anything."""
+    foreign = strangers(ranked := tuple(ranked), words)
+    return {name: share for name, share in holding(ranked, words).items() if name not in foreign}
+
+
 def _parts(word: str) -> tuple[str, ...]:
     """What a text must hold of a folded word: the stem of one in letters, the pairs of a Chinese one."""
     if not is_cjk(word):

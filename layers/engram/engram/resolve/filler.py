@@ -43,6 +43,7 @@ _ABOUT_TALK = re.compile(
     r"聊|说过|说的|讲过|提过|提到|谈|讨论|对话|会话|问过|告诉过|推荐过|给我的|"
     r"\b(?:we|you|i) (?:\w+ )?(?:talked|discussed|said|told|mentioned|chatted|asked|recommended|suggested|"
     r"wrote|gave|sent)\b|"
+    r"\bdid (?:we|you|i) (?:\w+ )?(?:talk|discuss|say|tell|mention|chat|ask|recommend|suggest|write|give|send)\b|"
     r"\b(?:conversation|chat|discussion|session|talk about)s?\b"
 )
 _ABOUT_SELF = re.compile(
