@@ -15,7 +15,7 @@ WITH_EMULATOR = $(if $(filter emulated,$(STACK)),$(EMULATOR)/.ready)
 
 .DEFAULT_GOAL := help
 .PHONY: help run serve key reindex reset requirements test test-unit test-contract test-template test-stack test-built lint \
-	types format faults bench validate build deploy openapi clean opensearch opensearch-stop import-memobase
+	types format faults bench validate build deploy places openapi clean opensearch opensearch-stop import-memobase
 
 help:  ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -117,6 +117,9 @@ build: $(VENV)/.dev  ## Build functions and layers for both architectures, witho
 
 deploy: build  ## Build and deploy (CONFIG=dev)
 	$(SAM) deploy $(if $(CONFIG),--config-env $(CONFIG))
+
+places: $(VENV)/.dev  ## Write smaller cities as a CSV for POST /v1/catalog/import (CSV=places.csv)
+	@PYTHONPATH=.:$(LIBRARY) $(PYTHON) -m infra.catalogue.places --csv $(or $(CSV),places.csv)
 
 openapi: $(VENV)/.dev  ## Generate openapi.json from the resolvers
 	@PYTHONPATH=.:$(LIBRARY) $(PYTHON) -m infra.openapi

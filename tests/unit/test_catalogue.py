@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import count
 
 import pytest
@@ -16,6 +17,7 @@ from engram.catalogue.importing import format_of
 from engram.catalogue.parsing import Provenance, entity_of, topic_of
 from engram.domain.errors import EngramError, InvalidInput, NotFound
 from engram.resolve.definitions import AliasDefinition
+from engram.resolve.models import ResolveContext
 from engram.settings import Settings
 
 BY = Provenance("api", "key-1")
@@ -96,6 +98,27 @@ class TestEditing:
             after = catalogue.topic("acme", topic.id).definition
             assert after.rules == topic.rules
             assert f"our {topic.id}" in {alias.text for alias in after.aliases}
+
+    @pytest.mark.parametrize(
+        ("query", "meant"),
+        [
+            ("Notion", True),
+            ("notion", True),
+            ("what is in Notion?", True),
+            ("what did I put in notion?", True),
+            ("she had no Notions of it", False),
+            ("石墨", True),
+            ("打开石墨看看", True),
+            ("石墨和金刚石有什么区别", False),
+        ],
+    )
+    def test_an_ordinary_word_that_a_business_enters_is_its_name_where_it_stands_as_entered(
+        self, services, query, meant
+    ):
+        services.catalogue.put_entity("acme", entity("n", "Notion", "notion", kind="software"))
+        services.catalogue.put_entity("acme", entity("s", "石墨", kind="software"))
+        found = services.resolvers.current("acme").resolve(query, ResolveContext(datetime(2025, 9, 17, tzinfo=UTC)))
+        assert bool([one for one in found.entities if one.id in ("n", "s")]) is meant
 
     def test_rules_are_bounded_one_by_one_and_together(self, catalogue):
         topic = catalogue.topic("acme", "TRAVEL_GUIDE").definition
@@ -187,6 +210,21 @@ class TestImport:
             assert report.conflicts == ()
             assert (report.topics.unchanged + report.entities.unchanged) == number
         assert catalogue.entity("acme", "E001").origin == "shipped"
+
+    @pytest.mark.parametrize(
+        ("form", "text"),
+        [
+            ("json", '{"entities": [{"id": "a", "name": "x", "type": "y"}], "entities": []}'),
+            ("yaml", "entities:\n- {id: a, name: x, type: y}\nentities:\n- {id: b, name: z, type: y}\n"),
+        ],
+    )
+    def test_a_key_that_stands_twice_is_refused_before_half_of_the_file_is_lost(self, catalogue, form, text):
+        with pytest.raises(InvalidInput, match="'entities' twice"):
+            load(catalogue, text.encode(), form)
+
+    @pytest.mark.parametrize("header", ["kind,id,name,type", "id,kind,name,type", '"kind","id","name","type"'])
+    def test_a_csv_is_known_by_its_columns(self, header):
+        assert format_of("application/octet-stream", f"\ufeff{header}\r\n".encode()) == "csv"
 
     def test_a_dry_run_says_what_would_happen_and_does_nothing(self, catalogue):
         document = {

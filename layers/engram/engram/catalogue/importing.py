@@ -90,8 +90,9 @@ def format_of(content_type: str, data: bytes) -> str:
     start = data.lstrip()[:1]
     if start in (b"{", b"["):
         return "json"
-    first_line = data.lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0]
-    return "csv" if first_line.startswith(b"kind,") else "yaml"
+    first_line = data.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
+    columns = {column.strip(' "\r') for column in first_line.split(",")}
+    return "csv" if {"kind", "id"} <= columns else "yaml"
 
 
 def linked_names(imported: Imported, present: Catalogue, provenance: Provenance) -> tuple[Imported, list[Conflict]]:
@@ -228,9 +229,21 @@ def _text(data: bytes) -> str:
         raise InvalidInput("the file must be UTF-8", field="body") from None
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are there once: of two lists under one key one would be lost without a word."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if str(key) in found:
+            raise InvalidInput(f"the file has the key {str(key)[:64]!a} twice in one object", field="body")
+        found[str(key)] = value
+    return found
+
+
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
+    except InvalidInput:
+        raise
     except json.JSONDecodeError as error:
         raise InvalidInput(f"the file is not JSON: line {error.lineno}, column {error.colno}", field="body") from None
     except (ValueError, RecursionError):
@@ -240,8 +253,19 @@ def _json(text: str) -> Any:
 def _yaml(text: str) -> Any:
     import yaml
 
+    safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(safe):  # type: ignore[misc]
+        """Refuses a key that an object has twice, of which YAML would keep the last."""
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            _once([(key.value, None) for key, _value in node.value])
+            return super().construct_mapping(node, deep=deep)
+
     try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return yaml.load(text, Loader=Loader)
+    except InvalidInput:
+        raise
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         raise InvalidInput(f"the file is not YAML: line {line}", field="body") from None
@@ -253,7 +277,9 @@ def _csv_rows(text: str) -> list[dict[str, str]]:
     try:
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         unknown = set(reader.fieldnames or ()) - set(CSV_COLUMNS)
-        if unknown or not {"kind", "id", "name"} <= set(reader.fieldnames or ()):
+        if unknown:
+            raise InvalidInput(f"unknown column {sorted(unknown)[0][:64]!a}", field="body")
+        if not {"kind", "id", "name"} <= set(reader.fieldnames or ()):
             raise InvalidInput(f"the first line must name columns of {', '.join(CSV_COLUMNS)}", field="body")
         rows = []
         for row in reader:

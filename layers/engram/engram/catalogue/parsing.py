@@ -8,6 +8,7 @@ from typing import Any
 
 from engram.domain.errors import InvalidInput
 from engram.resolve.definitions import AliasDefinition, EntityDefinition, TopicDefinition, TopicRules
+from engram.text.language import has_han
 
 _TOPIC_KEYS = frozenset(("id", "name", "names", "description", "descriptions", "aliases", "rules"))
 _ENTITY_KEYS = frozenset(("id", "name", "canonical", "type", "aliases", "hints"))
@@ -94,11 +95,11 @@ def _rules(value: Any) -> TopicRules:
 
 
 def _by_language(value: Any, field: str) -> dict[str, str]:
-    """Texts by language; a bare text is filed under its own script's language."""
+    """Texts by language; a bare text is Chinese if it holds Han, else English."""
     if value is None:
         return {}
     if isinstance(value, str):
-        return {"en" if value.isascii() else "zh": value} if value else {}
+        return {"zh" if has_han(value) else "en": value} if value else {}
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{field} must be a text, or an object of texts by language", field=field)
     return {_string(language, field): _string(text, field) for language, text in value.items()}

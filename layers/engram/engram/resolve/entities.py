@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from engram.domain.models import MentionStatus
 from engram.resolve.aliases import Hit, Squeezed, Target
-from engram.resolve.catalogue import PLACE_TYPES, Catalogue
+from engram.resolve.catalogue import PLACE_TYPES, Catalogue, names_of
 from engram.resolve.decision import decide, decimal_score, ranked
+from engram.resolve.definitions import EntityDefinition
 from engram.resolve.lexicon import not_name_patterns, not_names, other_names
 from engram.resolve.longer_names import doubled, inside_longer_name, is_landform, name_around
 from engram.resolve.models import Candidate, Mention
@@ -20,6 +21,7 @@ from engram.resolve.sense import (
     TYPE_CUE,
     Spelling,
     Surroundings,
+    as_entered,
     evidence,
     modifies,
     needs_evidence,
@@ -28,6 +30,7 @@ from engram.resolve.sense import (
     spoken_of,
     weigh,
 )
+from engram.resolve.shipped import default_catalogue
 from engram.resolve.slips import slips
 from engram.text.language import is_han
 from engram.text.normalise import NormalisedText
@@ -201,10 +204,12 @@ def _decide(normalised: NormalisedText, claim: Claim, around: Surroundings) -> M
     written = normalised.original[first:last]
     place = (claim.start, claim.end)
     spelling = Spelling(written, opens_sentence(normalised.original, first), spoken_of(normalised.text, place))
-    kinds = [around.catalogue.entities[target.id].type for target in claim.targets]
+    entities = [around.catalogue.entities[target.id] for target in claim.targets]
+    kinds = [entity.type for entity in entities]
     # Between several names a capital speaks for a name, even where a sentence begins.
     strict = spelling if len(kinds) == 1 else replace(spelling, opening=False)
-    if all(needs_evidence(t, kind, strict, claim.key) for t, kind in zip(claim.targets, kinds, strict=True)):
+    ordinary = all(needs_evidence(t, kind, strict, claim.key) for t, kind in zip(claim.targets, kinds, strict=True))
+    if ordinary and not _entered(entities, written, normalised.text, place):
         support = evidence(claim.targets, around, place)
         if max(support.values()) < TYPE_CUE or all(
             reads_as_word(kind, spelling, normalised.text, place) for kind in kinds
@@ -222,6 +227,12 @@ def _decide(normalised: NormalisedText, claim: Claim, around: Surroundings) -> M
     return Mention(
         written, first, last, MentionStatus.AMBIGUOUS, type=candidates[0].type, found_by="alias", candidates=candidates
     )
+
+
+def _entered(entities: Sequence[EntityDefinition], written: str, text: str, place: tuple[int, int]) -> bool:
+    """Whether a business has entered one of the entities, and the name as it stands is surely that."""
+    own = [entity for entity in entities if entity.id not in default_catalogue().entities]
+    return bool(own) and as_entered(written, {name for entity in own for name in names_of(entity)}, text, place)
 
 
 def _linked(written: str, first: int, last: int, candidate: Candidate, step: str) -> Mention:

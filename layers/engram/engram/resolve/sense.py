@@ -7,7 +7,7 @@ Evidence is in log odds and small words give little of it: without any the candi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from engram.resolve.aliases import Target
@@ -156,6 +156,18 @@ def needs_evidence(target: Target, kind: str, spelling: Spelling, key: str) -> b
         return False
     capital = spelling.written[:1].isupper() and target.written[:1].isupper()
     return not capital or spelling.opening
+
+
+def as_entered(written: str, names: Collection[str], text: str, place: tuple[int, int]) -> bool:
+    """Whether what may be an ordinary word is surely the name that a business has entered: all of the query, spelt as
+    entered, or in Chinese what is opened, used or been in."""
+    if not _LETTER.search(text[: place[0]] + text[place[1] :]):
+        return True
+    return bool(_USES.search(text[: place[0]])) if has_han(written) else written in names
+
+
+_LETTER = re.compile(r"\w")
+_USES = re.compile(r"(?:打开|登录|下载|安装|用|在)$")
 
 
 def spoken_of(text: str, place: tuple[int, int]) -> bool:

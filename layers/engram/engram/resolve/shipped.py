@@ -87,7 +87,7 @@ def default_catalogue() -> Catalogue:
 
 
 def _places(things: Iterable[EntityDefinition]) -> tuple[EntityDefinition, ...]:
-    """Countries, capitals and the largest cities (GeoNames, CC BY 4.0) that are not among the things already.
+    """Countries and the largest cities (GeoNames, CC BY 4.0) that are not among the things already.
 
     Smaller places are recognised as names but are no entities until a person adds them: what nobody chose to keep
     apart should not be told apart.

@@ -43,6 +43,9 @@ from engram.resolve.definitions import AliasDefinition
 UNRESOLVED_LOOKED_AT = 5_000
 """Conversations whose unknown names one call counts."""
 
+_SHOWN_ONLY = frozenset(("origin", "version", "operation_id"))
+"""What answers say beside a definition, so that one can be put back as it was shown."""
+
 Body = dict[str, Any]
 
 
@@ -128,17 +131,17 @@ class CatalogueRoutes:
     def _page(self, path: str, shown: Sequence[Shown]) -> Body:
         asked = query_of(self._app, ListQuery)
         key = key_of(asked.name)
-        found = [
+        matching = [
             one
             for one in shown
-            if one.definition.id > asked.after
-            and (not asked.origin or one.origin == asked.origin)
+            if (not asked.origin or one.origin == asked.origin)
             and (not asked.type or getattr(one.definition, "type", "") == asked.type)
             and (not key or key in {key_of(name) for name in names(one.definition)})
         ]
+        found = [one for one in matching if one.definition.id > asked.after]
         page = found[: asked.limit]
         after = page[-1].definition.id if len(found) > len(page) else None
-        return {path: [shown_body(one) for one in page], "total": len(shown), "after": after}
+        return {path: [shown_body(one) for one in page], "total": len(matching), "after": after}
 
     def _put(self, kind: str, identifier: str) -> Body:
         body = json_body(self._app)
@@ -146,7 +149,8 @@ class CatalogueRoutes:
             raise InvalidInput("body must be an object", field="body")
         if body.get("id", identifier) != identifier:
             raise InvalidInput("id in the body is not the one in the path", field="id")
-        provenance, row = Provenance("api", self._editor()), body | {"id": identifier}
+        row = {name: value for name, value in body.items() if name not in _SHOWN_ONLY} | {"id": identifier}
+        provenance = Provenance("api", self._editor())
         business, catalogue = business_of(self._app), self._catalogue()
         if kind == "topic":
             changed = catalogue.put_topic(business, topic_of(row, provenance))
