@@ -133,7 +133,9 @@ def test_a_conversation_deleted_while_a_recall_runs_is_not_referred_to(memory, m
 def test_an_index_that_mixes_up_users_shows_nothing_of_another(memory, stranger):
     """Nearer to the query than anything of the user's own, and on every leg."""
     query = "which locker at the gym is mine?"
-    memory.say("gym", "06-01 10:00", "Which locker at the gym is mine? Number 31, code 4711.", "Noted!", scope=stranger)
+    memory.say(
+        "gym", "06-01 10:00", "Which locker at the gym is mine? Number 31, code mirabelle.", "Noted!", scope=stranger
+    )
 
     class MixedUp:
         name = "mixed up"
@@ -145,7 +147,7 @@ def test_an_index_that_mixes_up_users_shows_nothing_of_another(memory, stranger)
     assert memory.recall(query, scope=stranger).support_status is SupportStatus.SUPPORTED
     bundle = memory.reopened(remote_index=MixedUp()).recall(query, explain=True)
     assert bundle.support_status is SupportStatus.UNSUPPORTED
-    assert "4711" not in repr(bundle)
+    assert "mirabelle" not in repr(bundle)
 
 
 def test_an_index_is_asked_nothing_twice_however_much_is_refuted(memory):

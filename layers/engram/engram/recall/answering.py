@@ -192,7 +192,7 @@ class Answering:
         searched = self._ranked(question, features, where)
         ranked = searched.ranked
         fresh = _fresh(question, words, where)
-        if other:
+        if other and conditions.words:
             base = _with_unlinked(base, other, holding_surely(ranked, conditions.search_text))
         text = self._about(question, base, searched, fresh, _Asked(words, floor, full))
         meant = tuple(one for one in base if one.conversation_id in text)

@@ -224,10 +224,13 @@ def _without_discourse(text: str) -> str:
 def _left_over(resolution: Resolution) -> str:
     """The search text without its mentions.
 
-    Mentions are taken out by their words: the search text is not a slice of the query, so spans do not hold in it.
+    Mentions are taken out by their words: the search text is not a slice of the query, so spans do not hold in it. What
+    a rule found begins and ends with words of the topic (`book` and `recommend`); between them others may stand.
     """
     text = resolution.search_text
     mentions = [one for one in (*resolution.entities, *resolution.topics) if one.status is not MentionStatus.UNRESOLVED]
     for one in sorted(mentions, key=lambda mention: -len(mention.text)):
-        text = text.replace(one.text, " ", 1)
+        ends = one.text.split() if one.found_by == "rule" and one.text not in text else [one.text]
+        for words in dict.fromkeys((ends[0], ends[-1])):
+            text = text.replace(words, " ", 1)
     return " ".join(text.split())
