@@ -242,8 +242,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _json(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_once)
-    except InvalidInput:
-        raise
     except json.JSONDecodeError as error:
         raise InvalidInput(f"the file is not JSON: line {error.lineno}, column {error.colno}", field="body") from None
     except (ValueError, RecursionError):
@@ -264,8 +262,6 @@ def _yaml(text: str) -> Any:
 
     try:
         return yaml.load(text, Loader=Loader)
-    except InvalidInput:
-        raise
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         raise InvalidInput(f"the file is not YAML: line {line}", field="body") from None

@@ -39,7 +39,6 @@ from engram.recall.wording import (
     OF_ONE_THING,
     as_full,
     holding,
-    holding_surely,
     named_in,
     names_it,
     naming_words,
@@ -193,7 +192,7 @@ class Answering:
         ranked = searched.ranked
         fresh = _fresh(question, words, where)
         if other and conditions.words:
-            base = _with_unlinked(base, other, holding_surely(ranked, conditions.search_text))
+            base = _with_unlinked(base, other, holding(ranked, conditions.search_text, surely=True))
         text = self._about(question, base, searched, fresh, _Asked(words, floor, full))
         meant = tuple(one for one in base if one.conversation_id in text)
         named = _naming(base, conditions, ranked, question.fold)

@@ -40,9 +40,11 @@ _CLOSE = 1
 """Letters by which a misspelt name is longer or shorter."""
 
 
-def holding(ranked: Iterable[Ranked], words: str) -> dict[str, float]:
-    """Share of `words` that each conversation holds in its hits, 0..1; one in another script holds all of them, since
-    nothing is known of it.
+def holding(ranked: Iterable[Ranked], words: str, *, surely: bool = False) -> dict[str, float]:
+    """Share of `words` that each conversation holds in its hits, 0..1.
+
+    Args:
+        surely: leaves out the conversations in another script. Nothing is known of them; else they hold all words.
     """
     foreign = strangers(ranked := tuple(ranked), words)
     asked = [_parts(word) for word in naming_words(words)]
@@ -51,14 +53,11 @@ def holding(ranked: Iterable[Ranked], words: str) -> dict[str, float]:
         text = fold(f"{one.document.speaker} {one.document.text[:LOOKED_AT]}")
         best = held.setdefault(one.document.conversation_id, [0.0] * len(asked))
         best[:] = [max(known, _held(parts, text)) for known, parts in zip(best, asked, strict=True)]
-    whole = {name for name in held if name in foreign or not asked}
-    return {name: 1.0 if name in whole else sum(shares) / len(asked) for name, shares in held.items()}
-
-
-def holding_surely(ranked: Iterable[Ranked], words: str) -> dict[str, float]:
-    """`holding` without the conversations in another script: of them it is not known that they hold anything."""
-    foreign = strangers(ranked := tuple(ranked), words)
-    return {name: share for name, share in holding(ranked, words).items() if name not in foreign}
+    return {
+        name: 1.0 if name in foreign or not asked else sum(shares) / len(asked)
+        for name, shares in held.items()
+        if not (surely and name in foreign)
+    }
 
 
 def _parts(word: str) -> tuple[str, ...]:

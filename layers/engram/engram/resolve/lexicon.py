@@ -29,6 +29,10 @@ def read_json(name: str) -> Any:
     return json.loads((DATA / name).read_text("utf-8"))
 
 
+def _lines(name: str) -> list[str]:
+    return (DATA / name).read_text("utf-8").splitlines()
+
+
 @lru_cache(maxsize=1)
 def type_cues() -> CueIndex[str]:
     """Words that go with things of a type: 股价 with companies, `cook*` with food."""
@@ -39,37 +43,33 @@ def type_cues() -> CueIndex[str]:
 @lru_cache(maxsize=1)
 def not_names() -> NameTable:
     """Fixed expressions that hold a name and mean something else: `cold turkey`, 一小张."""
-    lines = (DATA / "not_names.txt").read_text("utf-8").splitlines()
-    return NameTable((phrase, phrase) for line in lines if not line.startswith("~") for phrase in line.split("|"))
+    phrases = (line for line in _lines("not_names.txt") if not line.startswith("~"))
+    return NameTable((phrase, phrase) for line in phrases for phrase in line.split("|"))
 
 
 @lru_cache(maxsize=1)
 def other_names() -> NameTable:
     """Names of people, works, clubs and brands that hold the name of something else: `Midnight in Paris`, 蜜雪冰城."""
-    lines = (DATA / "other_names.txt").read_text("utf-8").splitlines()
-    return NameTable((name, name) for line in lines for name in line.split("|"))
+    return NameTable((name, name) for line in _lines("other_names.txt") for name in line.split("|"))
 
 
 @lru_cache(maxsize=1)
 def not_name_patterns() -> tuple[re.Pattern[str], ...]:
     """Wordings that hold a name and mean something else (`pays us peanuts`). Where other names may stand in one, the
     group `what` is the one that is none: 单位是特斯拉."""
-    lines = (DATA / "not_names.txt").read_text("utf-8").splitlines()
-    return tuple(re.compile(line.removeprefix("~ ")) for line in lines if line.startswith("~"))
+    return tuple(re.compile(line.removeprefix("~ ")) for line in _lines("not_names.txt") if line.startswith("~"))
 
 
 @lru_cache(maxsize=1)
 def timely_names() -> re.Pattern[str]:
     """Names that hold a time (`Edge of Tomorrow`, 今日头条), a regular expression each over the folded text."""
-    names = (DATA / "timely_names.txt").read_text("utf-8").splitlines()
-    return re.compile("|".join(rf"\b{name}\b" if name.isascii() else name for name in names))
+    return re.compile("|".join(rf"\b{name}\b" if name.isascii() else name for name in _lines("timely_names.txt")))
 
 
 @lru_cache(maxsize=1)
 def in_passing() -> re.Pattern[str]:
     """Clauses that name a place, a trade or an event without asking about it: `my uncle owns a hotel`."""
-    clauses = (DATA / "passing.txt").read_text("utf-8").splitlines()
-    return re.compile("|".join(f"(?:{clause})" for clause in clauses))
+    return re.compile("|".join(f"(?:{clause})" for clause in _lines("passing.txt")))
 
 
 @lru_cache(maxsize=1)
@@ -103,7 +103,7 @@ class KnownPlace:
 @lru_cache(maxsize=1)
 def places_known() -> tuple[KnownPlace, ...]:
     """Countries and larger cities, in the order of the file."""
-    rows = (line.split("\t") for line in (DATA / "places.tsv").read_text("utf-8").splitlines())
+    rows = (line.split("\t") for line in _lines("places.tsv"))
     return tuple(
         KnownPlace(place_id, kind, tuple(filter(None, chinese.split("|"))), tuple(filter(None, english.split("|"))))
         for place_id, kind, chinese, english in rows

@@ -31,6 +31,7 @@ _UNASKED = Doubt(none=0.0, phrase=0.25, whole=0.3)
 seen, 52 rightly understood: it doubted 13 of them, one wrongly."""
 
 _LONG_HAN = 4
+"""Characters of a Chinese name that is seldom another word."""
 
 
 class Similar(Protocol):
@@ -58,8 +59,7 @@ def weighed(text: TopicText, found: list[Mention], phrase: str, similar: Similar
     if found[0].found_by == "rule" and len(found[0].candidates) > 1:
         found = _chosen(text, found, phrase, similar)
     first = found[0]
-    loose = first.found_by == "rule" and len(first.candidates) == 1 and fold(first.text) in loose_words()
-    grounds = [_LOOSE] if loose else []
+    grounds = [_LOOSE] if first.found_by == "rule" and len(first.candidates) == 1 and _loose(first) else []
     grounds += [] if _borne_out(text, first.id) or not _doubtful(text, first) else [_UNASKED]
     doubted = any(similar.doubts(first.id, phrase or whole, whole, doubt) for doubt in grounds)
     if grounds:
@@ -106,7 +106,11 @@ def _chosen(text: TopicText, found: list[Mention], phrase: str, similar: Similar
 def _contested(mention: Mention) -> bool:
     """Whether a topic was linked by its cues though another has cues in the text as well, or by one loose word."""
     by_cues = mention.found_by == "rule" and mention.status is MentionStatus.LINKED
-    return by_cues and (len(mention.candidates) > 1 or fold(mention.text) in loose_words())
+    return by_cues and (len(mention.candidates) > 1 or _loose(mention))
+
+
+def _loose(mention: Mention) -> bool:
+    return fold(mention.text) in loose_words()
 
 
 def _borne_out(text: TopicText, topic_id: str) -> bool:

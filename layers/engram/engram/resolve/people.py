@@ -21,9 +21,10 @@ _GIVEN = frozenset(
     "蓉薇菁岚婕馨韵毓昭琬茗羽滢筠凝晓霄枫芸菲舒荔俊毅健志豪博诚震群承绍松庆哲亮谦翰朗宏斌栋维翔旭泽晨辰建树炎德泰雄琛钧冠腾楠航弘彬昊睿凯睦子梓诗涵雨悦萱彤国龙波业海"
 )
 """Characters often used in given names and seldom as words by themselves."""
-_NAME = re.compile(rf"(?=(?P<who>[{''.join(sorted(SURNAMES))}][{''.join(sorted(_GIVEN))}]{{1,2}}))")
+_SURNAME = f"[{''.join(sorted(SURNAMES))}]"
+_NAME = re.compile(rf"(?=(?P<who>{_SURNAME}[{''.join(sorted(_GIVEN))}]{{1,2}}))")
 _FAMILIAR = re.compile(
-    rf"(?P<who>[小老阿][{''.join(sorted(SURNAMES))}]|[{''.join(sorted(SURNAMES))}](?:医生|大夫|老师|教授|经理|主任|师傅|律师|教练|护士|阿姨|叔叔|总))"
+    rf"(?P<who>[小老阿]{_SURNAME}|{_SURNAME}(?:医生|大夫|老师|教授|经理|主任|师傅|律师|教练|护士|阿姨|叔叔|总))"
 )
 _BEFORE = re.compile(
     r"(?:^|[^\u4e00-\u9fff]|[送跟和与同给找问帮陪约让叫替把向请对的]|上次|之前|昨天|前天|关于|聊到?|提到|说过?|认识|记得|同事|朋友|老师|经理|医生|客户)$"
@@ -42,9 +43,11 @@ _BETWEEN = re.compile(
     r"(?:跟|和|与|同|找|约)(?P<who>[\u4e00-\u9fff]{2,3}?)(?=(?:说|聊|谈|讨论|商量|见面|开会|吃饭|提|讲|一起|碰面|沟通|去))"
 )
 _WITH = frozenset("和跟与给找问同陪帮约让叫")
+"""A word that stands right before a person in a text that is cut into words."""
 _THEN = frozenset(
     ("说", "的", "聊", "提", "讲", "讨论", "推荐", "开会", "见面", "吃饭", "发", "打", "商量", "一起", "写")
 )
+"""One that stands right after."""
 
 
 def people_in(text: str) -> Iterator[Span]:
@@ -61,7 +64,6 @@ def people_in(text: str) -> Iterator[Span]:
             if named and _spoken_of(text, start, last):
                 yield start, last
                 break
-
     for match in _FAMILIAR.finditer(text):
         if not is_word(match["who"]) and _spoken_of(text, *match.span("who")):
             yield match.span("who")
